@@ -23,6 +23,8 @@ TOP = Path(__file__).resolve().parents[1]
 # Every system has these, and they belong together: the tarball takes them from where it runs.
 OF_THE_SYSTEM = re.compile(r"^(ld-linux-x86-64|libc|libm|libpthread|libdl|librt|libresolv|libutil)\.so\.\d+$")
 BUNDLED = Path("lib/polygraph/bundled")
+# Of Graphviz, which loads them itself; src/report/picture.c looks for them under these names.
+PLUGINS = ("libgvplugin_core.so", "libgvplugin_dot_layout.so")
 MAINTAINER = "The polygraph developers <polygraph@localhost>"
 SUMMARY = "lie detector for C and C++ test suites"
 DESCRIPTION = """ Runs an unmodified test executable under control and reports which of its
@@ -177,6 +179,17 @@ def needed(path):
     return found
 
 
+def plugins(libraries):
+    """Those of the Graphviz that the program is linked with: beside libgvc, with its number."""
+    name, place = next((name, place) for name, place in libraries.items() if name.startswith("libgvc.so"))
+    folder = place.parent / "graphviz"
+    found = {plugin: folder / (plugin + name.removeprefix("libgvc.so")) for plugin in PLUGINS}
+    for path in found.values():
+        if not path.exists():
+            raise SystemExit(f"package: {path} is missing; Debian and Ubuntu: the package libgvc6")
+    return found
+
+
 def tarball(build, work, output, number, when):
     root = work / "tar"
     top = work / f"polygraph-{number}"
@@ -189,7 +202,11 @@ def tarball(build, work, output, number, when):
     document(top / "share", when)
     libraries = top / BUNDLED
     libraries.mkdir(parents=True)
-    for name, place in sorted(needed(top / "bin/polygraph").items()):
+    linked = needed(top / "bin/polygraph")
+    found = plugins(linked)
+    for path in found.values():
+        linked.update(needed(path))
+    for name, place in sorted({**linked, **found}.items()):
         shutil.copyfile(place.resolve(), libraries / name)
     (top / "README").write_text(
         "polygraph, ready to run: bin/polygraph. The folder can lie anywhere and be moved.\n\n"

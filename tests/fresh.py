@@ -44,5 +44,8 @@ def copy_tool(source, folder):
     """The program with what it looks for beside itself."""
     for name in ("polygraph", "libpolygraph-agent.so", "libpolygraph-choices.so"):
         shutil.copy2(os.path.join(source, name), folder)
+    for name in ("libpolygraph-jvm.so", "polygraph-jvm.jar"):  # where there is a JDK
+        if os.path.exists(os.path.join(source, name)):
+            shutil.copy2(os.path.join(source, name), folder)
     if os.path.isdir(os.path.join(source, "xx_XX.UTF-8")):
         shutil.copytree(os.path.join(source, "xx_XX.UTF-8"), os.path.join(folder, "xx_XX.UTF-8"))

@@ -147,6 +147,10 @@ class Parts:
         name = f"{kind} as an ordinary user"
         if not self.user.why_not:
             chain += self.step(name, lambda: self.user.run(self.counts, name, script, built, selection("*-gcc-O0")))
+        if kind == "schedules subjects":
+            some = [] if self.full else ["--only", "threads", "--only", "twins"]
+            chain += self.python(f"{kind}, busy", *run(self.polygraph, selection("*-gcc-O0")), *some, "--busy",
+                                 str(2 * len(os.sched_getaffinity(0))), timeout=3600)
         return chain
 
     def alone(self):
@@ -158,7 +162,8 @@ class Parts:
                 yield self.robust(script)
 
     def robust(self, script):
-        return self.python(f"robust/{script.stem}", script, "--polygraph", self.polygraph)
+        runs = {"POLYGRAPH_TEST_RUNS": "1000"} if self.full and script.stem == "test_schedules" else {}
+        return self.python(f"robust/{script.stem}", script, "--polygraph", self.polygraph, env={**os.environ, **runs})
 
     def makers(self):
         """Parts that make objects of the whole system, such as semaphores, and others that do not mind them."""
@@ -174,6 +179,9 @@ class Parts:
             yield self.python(f"trial/{script.stem}", script, "--polygraph", self.polygraph, *full, timeout=14400)
         for script in scripts("cli"):
             yield self.python(f"cli/{script.stem}", script, TOP / "build" / "tests" / "cli" / "polygraph_fake")
+        for script in scripts("harness"):
+            if script.stem.startswith("test_jvm"):
+                yield self.python(f"java/{script.stem}", script, "--polygraph", self.polygraph)
         for script in scripts("report"):
             yield self.python(f"report/{script.stem}", script, self.polygraph)
         for script in scripts("packages"):
@@ -187,6 +195,8 @@ class Parts:
         for kind in ("order subjects", "pollution subjects", "choices subjects", "schedules subjects",
                      "repair subjects"):
             yield self.subjects(kind)
+        yield self.python("polluted roots", TESTS / "harness" / "test_roots.py", "--polygraph", self.polygraph, "--build",
+                          TOP / "build", *([] if self.full else ["--quick"]), timeout=1800)
         yield self.python("fuzz smoke", TESTS / "fuzz" / "run.py", SMOKE_SECONDS)
         yield self.python("self check", TESTS / "self_check.py", TOP / "build")
 

@@ -32,6 +32,7 @@
 	X(FRAMEWORK, "framework")                                              \
 	X(HISTORY, "history")                                                  \
 	X(IMAGE, "image")                                                      \
+	X(JVM, "jvm")                                                          \
 	X(KEEP, "keep")                                                        \
 	X(MODELS, "models")                                                    \
 	X(NATIVE, "native")                                                    \
@@ -53,6 +54,7 @@
 	X(SUITE, "suite")                                                      \
 	X(TRACEE, "tracee")                                                    \
 	X(TYPE, "type")                                                        \
+	X(VM, "vm")                                                            \
 	X(WATCH, "watch")                                                      \
 	X(WHOLE, "whole")
 /* clang-format on */

@@ -85,6 +85,38 @@ struct err *path_display(const char *folder, const char *path, char **ret)
 	return NULL;
 }
 
+/* How many bytes of both are the same folders, the slash before the next one not. */
+static size_t common_folders(const char *a, const char *b)
+{
+	size_t last = 0, n = 0;
+	for (; a[n] && a[n] == b[n]; n++) {
+		if (a[n] == '/')
+			last = n;
+	}
+	return !a[n] && b[n] == '/' ? n : last;
+}
+
+struct err *path_display_short(const char *path, char **ret)
+{
+	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
+	_cleanup_(freep) char *shown = NULL;
+	_cleanup_(str_freep) struct str above = STR_INIT;
+	TRY(path_display(NULL, path, &shown));
+	BUG_ON(!shown);
+	size_t common = cwd && shown[0] == '/' ? common_folders(cwd, shown) : 0;
+	/* From below "/" alone, nothing is nearer than the root. */
+	if (common) {
+		for (const char *c = cwd + common; *c; c++) {
+			if (*c == '/')
+				TRY(str_append(&above, "../"));
+		}
+		TRY(str_append(&above, shown + common + 1));
+	}
+	*ret = above.n && above.n < strlen(shown) ? str_take(&above)
+						  : take_ptr(shown);
+	return NULL;
+}
+
 /*
  * Waits for more. A pipe that stays silent may be a FIFO that nobody writes to;
  * a person at a terminal may take their time.

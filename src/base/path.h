@@ -15,6 +15,11 @@ struct err *path_join(const char *folder, const char *name,
  */
 struct err *path_display(const char *folder, const char *path,
 			 char **ret) _must_check_;
+/*
+ * The same for people: as seen from the working directory also if it lies
+ * elsewhere ("../src/x.c"), where that is shorter.
+ */
+struct err *path_display_short(const char *path, char **ret) _must_check_;
 const char *path_base(const char *path);
 /* Both are absolute; @folder has no slash at its end, unless it is "/". */
 bool path_is_below(const char *path, const char *folder);

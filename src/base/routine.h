@@ -51,10 +51,11 @@ struct routine {
 	size_t n;
 };
 
-/* A variable that a call may be given. */
+/* A variable that a call may be given, or that a statement assigns to. */
 struct routine_variable {
 	const char *name;
 	const char *file;
+	uint64_t address; /* as loaded; 0: it has no place of its own */
 	bool local;
 	struct routine_value value;
 };

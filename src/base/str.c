@@ -256,3 +256,17 @@ struct err *str_append_pattern(struct str *str, const char *text)
 	}
 	return NULL;
 }
+
+struct err *str_append_shell(struct str *str, const char *word)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789_-+=./:,@%";
+	if (*word && word[strspn(word, safe)] == '\0')
+		return str_append(str, word);
+	TRY(str_append(str, "'"));
+	for (const char *c = word; *c; c++)
+		TRY(*c == '\'' ? str_append(str, "'\\''")
+			       : str_append_n(str, c, 1));
+	return str_append(str, "'");
+}

@@ -78,6 +78,8 @@ bool str_ends(const char *text, const char *suffix);
 bool str_glob(const char *pattern, const char *text);
 /* @text as a pattern for --tests and str_glob() that matches nothing else. */
 struct err *str_append_pattern(struct str *str, const char *text) _must_check_;
+/* A word for a shell: quoted where that is needed. */
+struct err *str_append_shell(struct str *str, const char *word) _must_check_;
 
 /* Whole-string numbers; false where it is not one or does not fit. */
 bool str_to_u64(const char *text, int base, uint64_t *ret);

@@ -132,7 +132,6 @@ static struct err *merge_run(const struct options *options, int argc,
 				"give the files that --format json --output "
 				"FILE wrote");
 	TRY(outputs_choose(&values->common, "check", &outputs));
-	TRY(whole_check_formats(&outputs));
 	TRY(document_create(command, POLYGRAPH_VERSION, &document));
 	TRY(join_files(argc, argv, &shares, &document));
 	TRY(check_shares(&shares, values->partial, &document));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file_tree.h"
@@ -34,6 +35,9 @@ static const struct repair_values defaults = {
 	.state = STATE_DEFAULTS,
 	.budget_ns = 300 * NS_PER_S,
 };
+
+/* Of a root: what is assigned has to be all that differs. */
+#define REPAIR_PATHS 32
 
 #define FIELD(member) .offset = offsetof(struct repair_values, member)
 
@@ -87,6 +91,8 @@ struct repair_call {
 	struct common_suite choice;
 	struct state_watch watch;
 	struct outputs outputs; /* none: for the watch */
+	char *cwd;
+	char *project;
 	char *work;
 	int root;   /* "/", outside of the sandbox */
 	int folder; /* --output, likewise */
@@ -99,10 +105,17 @@ struct repair_call {
 
 /* ---- the suite ---- */
 
+/* A candidate may remove the working directory: the one of that name is back. */
+static struct err *repair_return(const struct repair_call *call)
+{
+	return chdir(call->cwd) < 0 ? err_errno(errno, "%s", call->cwd) : NULL;
+}
+
 static struct err *repair_open_suite(void *data, struct suite **ret)
 {
 	struct repair_call *call = data;
 	struct suite *suite = NULL;
+	TRY(repair_return(call));
 	TRY(suite_open(&call->choice.options, &suite));
 	struct err *err =
 		call->record.files.n
@@ -165,6 +178,7 @@ static struct err *repair_enter_sandbox(struct repair_call *call)
 	struct option_item item = {};
 	struct option_list folders = { .data = &item, .n = 1 };
 	TRY(repairing_project(call->choice.options.argv[0], &item.text));
+	TRY(str_copy(item.text, &call->project));
 	const struct sandboxing sandboxing = {
 		.suite = &call->choice,
 		.folders = &folders,
@@ -220,7 +234,7 @@ static struct err *repair_find_all(struct repair_call *call, int argc,
 		TRY(replay_find_latest("order", &call->findings));
 	for (int i = 0; i < argc; i++) {
 		struct store_finding finding = {};
-		TRY(replay_find(argv[i], &finding));
+		TRY(replay_find(argv[i], NULL, &finding));
 		struct err *err = vec_push(&call->findings, finding);
 		if (err)
 			store_finding_free(&finding);
@@ -278,8 +292,9 @@ static struct err *repair_add_finding(struct repair_call *call,
 	if (err)
 		finding_free(&finding);
 	TRY(err);
-	call->unfixed +=
-		!plan->ways.n || (call->values->build && !plan->proven);
+	bool fixed = call->values->apply && plan->fixed;
+	call->unfixed += !fixed && (!plan->ways.n ||
+				    (call->values->build && !plan->proven));
 	return repair_write_patch(call, plan);
 }
 
@@ -288,6 +303,7 @@ static struct repair_settings repair_settings_of(struct repair_call *call)
 	return (struct repair_settings){
 		.watch = &call->watch.watch,
 		.work = call->work,
+		.project = call->project,
 		.build = call->values->build,
 		.deadline = clock_now() + call->values->budget_ns,
 		.open = repair_open_suite,
@@ -295,45 +311,66 @@ static struct repair_settings repair_settings_of(struct repair_call *call)
 	};
 }
 
-static struct err *repair_search_one(struct repair_call *call,
-				     struct suite *suite, size_t number,
-				     struct repair_request *request,
-				     struct repair_plan *plan)
+struct repair_job {
+	struct repair_request request;
+	struct repair_plan plan;
+};
+
+/* All of them first: which belong together decides where patches go. */
+static struct err *repair_make_requests(struct repair_call *call,
+					const struct suite *suite,
+					struct repair_job *jobs)
 {
-	_cleanup_(record_freep) struct record record = {};
-	const struct store_finding *finding = &call->findings.data[number];
+	for (size_t i = 0; i < call->findings.n; i++) {
+		_cleanup_(record_freep) struct record record = {};
+		const struct store_finding *finding = &call->findings.data[i];
+		TRY(record_read(finding->replay, &record));
+		TRY(repairing_request(suite, finding, &record,
+				      &jobs[i].request));
+	}
+	for (size_t i = 0; i < call->findings.n; i++) {
+		for (size_t j = 0; j < call->findings.n; j++) {
+			if (i != j)
+				TRY(repairing_relate(&jobs[i].request,
+						     &jobs[j].request));
+		}
+	}
+	return NULL;
+}
+
+static struct err *repair_search_one(struct repair_call *call,
+				     struct suite *suite,
+				     struct repair_job *job)
+{
 	const struct repair_settings settings = repair_settings_of(call);
-	TRY(record_read(finding->replay, &record));
-	TRY(repairing_request(suite, finding, &record, request));
-	log_info("%s: searching", finding->id);
-	return repair_search(suite, request, &settings, plan);
+	log_info("%s: searching", job->request.id);
+	return repair_search(suite, &job->request, &settings, &job->plan);
 }
 
 /* With --apply each patch is found, proven and applied before the next. */
-static struct err *repair_one_by_one(struct repair_call *call, size_t number)
+static struct err *repair_one_by_one(struct repair_call *call,
+				     struct repair_job *jobs, size_t number)
 {
-	_cleanup_(repair_request_freep) struct repair_request request = {};
-	_cleanup_(repair_plan_freep) struct repair_plan plan = {};
+	struct repair_job *job = &jobs[number];
+	struct repair_plan *plan = &job->plan;
 	struct repair_settings settings = repair_settings_of(call);
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	settings.keep = true;
 	TRY(repair_open_suite(call, &suite));
 	TRY(repair_know_suite(call, suite));
-	TRY(repair_search_one(call, suite, number, &request, &plan));
+	if (!number)
+		TRY(repair_make_requests(call, suite, jobs));
+	TRY(repair_search_one(call, suite, job));
 	suite_close(take_ptr(suite));
-	TRY(repair_prove(&plan, &settings));
-	TRY(repair_add_finding(call, &plan));
-	if (!plan.proven)
+	TRY(repair_return(call));
+	TRY(repair_prove(plan, &settings));
+	TRY(repair_add_finding(call, plan));
+	if (!plan->proven)
 		return NULL;
-	const struct repair_way *way = &plan.ways.data[plan.chosen];
+	const struct repair_way *way = &plan->ways.data[plan->chosen];
 	return repairing_write(call->root, way->path, way->original,
 			       way->content);
 }
-
-struct repair_job {
-	struct repair_request request;
-	struct repair_plan plan;
-};
 
 static struct err *repair_search_jobs(struct repair_call *call,
 				      struct repair_job *jobs)
@@ -341,24 +378,36 @@ static struct err *repair_search_jobs(struct repair_call *call,
 	_cleanup_(suite_closep) struct suite *suite = NULL;
 	TRY(repair_open_suite(call, &suite));
 	TRY(repair_know_suite(call, suite));
+	TRY(repair_make_requests(call, suite, jobs));
 	for (size_t i = 0; i < call->findings.n; i++)
-		TRY(repair_search_one(call, suite, i, &jobs[i].request,
-				      &jobs[i].plan));
+		TRY(repair_search_one(call, suite, &jobs[i]));
 	return NULL;
 }
 
-static struct err *repair_together(struct repair_call *call)
+static struct err *repair_together(struct repair_call *call,
+				   struct repair_job *jobs)
+{
+	const struct repair_settings settings = repair_settings_of(call);
+	TRY(repair_search_jobs(call, jobs));
+	TRY(repair_return(call));
+	for (size_t i = 0; i < call->findings.n; i++) {
+		TRY(repair_prove(&jobs[i].plan, &settings));
+		TRY(repair_add_finding(call, &jobs[i].plan));
+	}
+	return NULL;
+}
+
+static struct err *repair_all(struct repair_call *call)
 {
 	struct repair_job *jobs = calloc(call->findings.n, sizeof(*jobs));
-	const struct repair_settings settings = repair_settings_of(call);
+	struct err *err = NULL;
 	if (!jobs)
 		return err_nomem();
-	struct err *err = repair_search_jobs(call, jobs);
-	for (size_t i = 0; !err && i < call->findings.n; i++) {
-		err = repair_prove(&jobs[i].plan, &settings);
-		if (!err)
-			err = repair_add_finding(call, &jobs[i].plan);
-	}
+	if (!call->values->apply)
+		err = repair_together(call, jobs);
+	for (size_t i = 0; !err && call->values->apply && i < call->findings.n;
+	     i++)
+		err = repair_one_by_one(call, jobs, i);
 	for (size_t i = 0; i < call->findings.n; i++) {
 		repair_plan_free(&jobs[i].plan);
 		repair_request_free(&jobs[i].request);
@@ -395,20 +444,18 @@ static struct err *repair_report(const struct repair_call *call)
 
 static struct err *repair_work(struct repair_call *call, int argc, char **argv)
 {
-	struct err *err = NULL;
+	call->cwd = getcwd(NULL, 0);
+	if (!call->cwd)
+		return err_errno(errno, "the working directory");
 	TRY(repair_find_all(call, argc, argv));
 	TRY(repair_choose_suite(call));
 	TRY(repair_open_outside(call));
 	TRY(repair_enter_sandbox(call));
 	TRY(state_watch_choose(&call->values->state, &call->outputs,
 			       &call->watch));
+	call->watch.watch.paths = REPAIR_PATHS;
 	repair_warn_of_changes(call);
-	if (!call->values->apply)
-		err = repair_together(call);
-	for (size_t i = 0; !err && call->values->apply && i < call->findings.n;
-	     i++)
-		err = repair_one_by_one(call, i);
-	TRY(err);
+	TRY(repair_all(call));
 	return repair_report(call);
 }
 
@@ -421,6 +468,8 @@ static void repair_call_free(struct repair_call *call)
 	if (call->work)
 		file_tree_remove(AT_FDCWD, call->work);
 	free(call->work);
+	free(call->project);
+	free(call->cwd);
 	closep(&call->root);
 	closep(&call->folder);
 	findings_free(&call->made);

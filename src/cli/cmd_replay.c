@@ -149,7 +149,8 @@ static struct err *replay_run_detector(void *data, const struct strv *line,
 /* ---- the command ---- */
 
 static struct err *replay_one(const struct replay_values *values,
-			      const char *id, enum status *ret)
+			      const char *id, const char *program,
+			      enum status *ret)
 {
 	struct replay_call call = { .values = values };
 	const struct replay_options options = {
@@ -166,7 +167,7 @@ static struct err *replay_one(const struct replay_values *values,
 	};
 	struct store_finding finding = {};
 	bool reproduced = false;
-	TRY(replay_find(id, &finding));
+	TRY(replay_find(id, program, &finding));
 	struct err *err = replay_run(&finding, &options, &reproduced);
 	*ret = reproduced ? STATUS_FINDINGS : STATUS_OK;
 	options_destroy(call.options);
@@ -179,12 +180,12 @@ static struct err *replay_command(const struct options *options, int argc,
 {
 	const struct replay_values *values = options->values;
 	*ret = STATUS_OK;
-	if (argc > 1)
+	if (argc > 2)
 		return err_hint(
 			err_create(ERR_USAGE,
 				   "one finding at a time, not also '%s'",
-				   argv[1]),
-			"give one id");
+				   argv[2]),
+			"give one id, and the program whose finding it is");
 	if (values->list && argc)
 		return err_create(ERR_USAGE,
 				  "--list takes no finding, but '%s' was given",
@@ -195,19 +196,22 @@ static struct err *replay_command(const struct options *options, int argc,
 	if (!argc)
 		return err_hint(err_create(ERR_USAGE, "no finding given"),
 				"give the id of a finding; --list shows them");
-	return replay_one(values, argv[0], ret);
+	return replay_one(values, argv[0], argc > 1 ? argv[1] : NULL, ret);
 }
 
 const struct command command_replay = {
 	.name = "replay",
 	.summary = "reproduces a finding of an earlier run",
-	.synopsis =
-		(const char *const[]){ "[OPTIONS] FINDING-ID", "--list", NULL },
+	.synopsis = (const char *const[]){ "[OPTIONS] FINDING-ID [PROGRAM]",
+					   "--list", NULL },
 	.description =
 		(const char *const[]){
 			"Detectors store their findings in " RESULTS_FOLDER
 			" in the working directory: run replay there. "
-			"FINDING-ID is the id in the report, or its beginning.",
+			"FINDING-ID is the id in the report, or its beginning. "
+			"If several programs have a test of that name, PROGRAM "
+			"says whose finding it is; without it, it is that of "
+			"the program that was searched last.",
 			"An order-dependent test is run several times in its "
 			"failing and in its passing order, each time in a "
 			"fresh process and with the files that the tests "

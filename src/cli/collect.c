@@ -73,7 +73,7 @@ static struct err *add_result(struct collect *collect,
 	struct report_test test = collect_make_record(collect, result->test);
 	test.outcome = result->outcome;
 	test.ns = result->ns;
-	collect->threads[result->test] |= result->threads;
+	collect->threads[result->test] |= result->threads || result->waited;
 	bool pass = result->outcome == OUTCOME_PASS;
 	bool copied = true;
 	if (!pass) {

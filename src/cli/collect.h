@@ -21,8 +21,9 @@ struct collect {
 
 	VEC(struct report_test) tests; /* texts in them are ours */
 	VEC(char *) limits;
-	bool *seen;    /* by test */
-	bool *threads; /* by test: others than its own ran in its process */
+	bool *seen; /* by test */
+	/* By test: others than its own ran in its process, or it waited. */
+	bool *threads;
 	size_t distinct;
 	size_t finished;
 	bool budget_spent;

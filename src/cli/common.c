@@ -27,7 +27,7 @@ static const struct option suite_options[] = {
 	  .help = "only tests whose name matches this shell pattern; prefix '!' "
 		  "to exclude; repeatable" },
 	{ "framework", 0, OPTION_TEXT, FIELD(framework), .value = "NAME",
-	  .choices = automatic, .more_choices = frameworks_name,
+	  .choices = automatic, .more_choices = kinds_framework,
 	  .help = "auto (default: detected automatically)" },
 	{ "test-functions", 0, OPTION_LIST, FIELD(test_functions),
 	  .value = "GLOB",
@@ -40,6 +40,21 @@ static const struct option suite_options[] = {
 	  .help = "the tests of a Meson build folder, one process each" },
 	{ "commands", 0, OPTION_TEXT, FIELD(commands), .value = "FILE",
 	  .help = "a file with one shell command per line, each a test" },
+	{ "test-classes", 0, OPTION_TEXT, FIELD(test_classes), .value = "DIR",
+	  .help = "the folder with compiled Java tests (JUnit, TestNG), or "
+		  "several with ':' between them; words after -- go to the "
+		  "Java VM" },
+	{ "maven", 0, OPTION_TEXT, FIELD(maven), .value = "DIR",
+	  .help = "the compiled Java tests of a Maven project; mvn is asked "
+		  "for the class path, without a network" },
+	{ "gradle", 0, OPTION_TEXT, FIELD(gradle), .value = "DIR",
+	  .help = "the same of a Gradle project" },
+	{ "classpath", 0, OPTION_TEXT, FIELD(classpath), .value = "CLASSPATH",
+	  .help = "with --test-classes: what they need, the test framework "
+		  "included, with ':' between" },
+	{ "java", 0, OPTION_TEXT, FIELD(java), .value = "JAVA-HOME",
+	  .help = "the folder of the JDK that runs Java tests (default: "
+		  "$JAVA_HOME, or the java in $PATH)" },
 	{ "timeout", 0, OPTION_DURATION, FIELD(timeout_ns),
 	  .value = "DURATION",
 	  .help = "time limit per test: 500ms, 30s, 10m (default: the "
@@ -155,10 +170,59 @@ static struct err *choose_test_functions(const struct option_list *given,
 	return NULL;
 }
 
+/* Do the words at the end go to what that option starts? */
+static bool kind_takes_words(const struct options *options, int argc,
+			     char **argv)
+{
+	for (const struct kind_option *kind = kind_options; kind->kind;
+	     kind++) {
+		if (!kind->kind->takes_words || !kind_source(options, kind))
+			continue;
+		if (!argc || argv[0][0] == '-' ||
+		    options_source(options, kind->option + 2) ==
+			    OPTION_COMMAND_LINE)
+			return true;
+	}
+	return false;
+}
+
+/* The words that ask for the same suite again. */
+static struct err *make_kind_words(const struct common_options *common,
+				   const struct kind_option *kind,
+				   const char *source, int argc, char **argv,
+				   struct common_suite *ret)
+{
+	size_t n = 0;
+	if (argc > COMMON_WORDS_MAX - 8)
+		return err_create(ERR_USAGE,
+				  "%d words for the Java VM are too many",
+				  argc);
+	if (kind->kind->takes_words && common->classpath) {
+		ret->words[n++] = (char *)"--classpath";
+		ret->words[n++] = common->classpath;
+	}
+	if (kind->kind->takes_words && common->java) {
+		ret->words[n++] = (char *)"--java";
+		ret->words[n++] = common->java;
+	}
+	ret->words[n++] = (char *)kind->option;
+	ret->words[n++] = (char *)source;
+	if (argc)
+		ret->words[n++] = (char *)"--";
+	for (int i = 0; i < argc; i++)
+		ret->words[n++] = argv[i];
+	ret->words[n] = NULL;
+	return NULL;
+}
+
 struct err *common_suite_choose(const struct options *options, int argc,
 				char **argv, struct common_suite *ret)
 {
 	const struct common_options *common = options->values;
+	int given = argc;
+	char **given_words = argv;
+	if (kind_takes_words(options, argc, argv))
+		argc = 0;
 	/* The command line overrides the configuration file. */
 	enum option_source strongest =
 		argc ? OPTION_COMMAND_LINE : OPTION_DEFAULT;
@@ -182,22 +246,25 @@ struct err *common_suite_choose(const struct options *options, int argc,
 					"give one suite at a time");
 		chosen = kind->option;
 		chosen_kind = kind;
-		ret->words[0] = (char *)kind->option;
-		ret->words[1] = (char *)source;
-		ret->words[2] = NULL;
+		TRY(make_kind_words(common, kind, source, given - argc,
+				    given_words, ret));
 	}
 	if (!chosen)
 		return err_hint(
 			err_create(ERR_USAGE, "no test executable given"),
-			"give a TEST-EXECUTABLE, or --ctest, --meson "
-			"or --commands");
+			"give a TEST-EXECUTABLE, or --ctest, --meson, "
+			"--commands or --test-classes");
 	const char *const *test_functions = NULL;
 	TRY(choose_test_functions(&common->test_functions, ret,
 				  &test_functions));
 	ret->options = (struct suite_options){
 		.kind = chosen_kind ? chosen_kind->kind : kind_of_words,
 		.argv = argc ? argv : NULL,
-		.source = chosen_kind ? ret->words[1] : NULL,
+		.source =
+			chosen_kind ? kind_source(options, chosen_kind) : NULL,
+		.class_path = common->classpath,
+		.java_home = common->java,
+		.vm_options = given > argc ? given_words : NULL,
 		.framework = common->framework,
 		.framework_library = frameworks_library,
 		.test_functions = test_functions,
@@ -223,7 +290,7 @@ struct err *common_suite_open(const struct common_suite *choice,
 	}
 	if (!choice->options.argv)
 		return err_create(ERR_SUITE, "'%s' has no tests",
-				  choice->command[1]);
+				  choice->options.source);
 	return err_hint(
 		err_create(ERR_SUITE, "'%s' has no tests", choice->command[0]),
 		"if it does have tests, name them: --framework NAME, or "

@@ -17,6 +17,11 @@ struct common_options {
 	char *ctest;
 	char *meson;
 	char *commands;
+	char *test_classes;
+	char *maven;
+	char *gradle;
+	char *classpath;
+	char *java;
 	char *framework;
 	struct option_list tests;
 	struct option_list test_functions;
@@ -50,11 +55,12 @@ extern const struct option_group common_general_group;
 extern const struct option_group common_bare_group;
 
 #define COMMON_GLOBS_MAX 64
+#define COMMON_WORDS_MAX 256
 
 /* The suite that options and words ask for; says where that is not one. */
 struct common_suite {
 	struct suite_options options;
-	char *words[3]; /* "--ctest", "build" */
+	char *words[COMMON_WORDS_MAX]; /* "--ctest", "build" */
 	/* For the options: "test_*" comes before those that only exclude. */
 	const char *test_functions[COMMON_GLOBS_MAX + 2];
 	char *const *command; /* as a report shows it; ends with NULL */

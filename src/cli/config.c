@@ -30,7 +30,8 @@ static bool option_is_path(const char *name)
 {
 	static const char *const paths[] = {
 		"baseline", "ctest",	 "meson",	  "commands",
-		"order",    "watch-dir", "write-through",
+		"order",    "watch-dir", "write-through", "test-classes",
+		"maven",    "gradle",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		if (!strcmp(paths[i], name))

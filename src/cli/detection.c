@@ -15,6 +15,7 @@
 #include "cli/reuse.h"
 #include "cli/sandboxing.h"
 #include "finding/words.h"
+#include "report/reread.h"
 #include "results/last.h"
 
 /* Files that are named as not restored, a suite that was opened. */
@@ -37,6 +38,7 @@ static void detection_freep(struct detection *detection)
 {
 	records_close(&detection->records);
 	findings_free(&detection->findings);
+	reread_destroy(detection->reused);
 	collect_free(&detection->collect);
 	indexes_freep(&detection->order);
 	indexes_freep(&detection->disabled);
@@ -49,6 +51,7 @@ static void detection_freep(struct detection *detection)
 	strv_free(&detection->short_of_time);
 	free(detection->open_line);
 	run_facts_free(&detection->facts);
+	rebuilt_free(&detection->rebuilt);
 	for (size_t i = 0; detection->steps[i].detector; i++) {
 		const struct detector *detector = detection->steps[i].detector;
 		if (detection->states[i] && detector->free)
@@ -212,7 +215,7 @@ static struct err *make_suite_words(const struct common_suite *choice,
 	TRY(str_append(&words, choice->options.argv ? " --" : ""));
 	for (size_t i = 0; choice->command[i]; i++) {
 		TRY(str_append(&words, " "));
-		TRY(words_append_shell(&words, choice->command[i]));
+		TRY(str_append_shell(&words, choice->command[i]));
 	}
 	*ret = str_take(&words);
 	return *ret ? NULL : err_nomem();
@@ -431,7 +434,6 @@ uint64_t detection_share(const struct detection *detection)
 static struct err *detection_find_all(struct detection *detection)
 {
 	_cleanup_(err_destroyp) struct err *failed = NULL;
-	detection->start = clock_now();
 	if (detection->values->state.budget_ns)
 		set_budget(detection, detection->values->state.budget_ns);
 	for (size_t i = 0; detection->steps[i].detector; i++) {
@@ -459,7 +461,6 @@ static struct err *detection_find_all(struct detection *detection)
 				    detection->suite
 					    ? suite_executions(detection->suite)
 					    : 0);
-		detection->ns = clock_now() - detection->start;
 		if (detector->end)
 			detector->end(detection, state, failed);
 		if (failed &&
@@ -538,22 +539,33 @@ static struct err *add_step(struct detection *detection, size_t step,
 	return earlier_add(detection, earlier);
 }
 
+/* What an earlier build's findings became is kept, also if there was no search. */
+static void keep_step(struct detection *detection, size_t step)
+{
+	const struct detector *detector = detection->steps[step].detector;
+	struct results *results = detection->records.results;
+	if (detector->keep && !detection->left_out[step])
+		detector->keep(detection, detection->states[step]);
+	if (detection->rebuilt.looked_at &&
+	    !results_was_put(results, detector->name))
+		results_put(results, detector->name, detection->findings.data,
+			    detection->findings.n);
+}
+
 /* What is kept of each detector is made of its findings among all. */
 static struct err *add_findings(struct detection *detection,
 				struct report *report)
 {
 	for (int kept = 0; kept < 2; kept++) {
 		for (size_t i = 0; detection->steps[i].detector; i++) {
-			const struct detector *detector =
-				detection->steps[i].detector;
 			void *state = detection->states[i];
 			if (!state || detection->steps[i].hidden)
 				continue;
 			detection->step = &detection->steps[i];
 			if (!kept)
 				TRY(add_step(detection, i, report));
-			else if (detector->keep && !detection->left_out[i])
-				detector->keep(detection, state);
+			else
+				keep_step(detection, i);
 		}
 		if (!kept)
 			TRY(known_mark(detection, report));
@@ -610,7 +622,19 @@ static struct err *tell_of_run(struct detection *detection, enum status status,
 			   detection->roster));
 	facts->run.status = (int)status;
 	report->run = &facts->run;
+	report->ns = facts->run.ns;
 	return NULL;
+}
+
+/* @keeps: for the next call, which may find nothing changed. */
+static struct err *show_report(struct detection *detection,
+			       const struct report *report, bool keeps)
+{
+	if (!detection->values->state.common.look)
+		last_report_put(report);
+	TRY(outputs_write(&detection->outputs, report));
+	TRY(known_update(detection, report));
+	return keeps ? reuse_keep(detection, report) : NULL;
 }
 
 static struct err *write_report(struct detection *detection,
@@ -623,7 +647,6 @@ static struct err *write_report(struct detection *detection,
 		.command = (const char *const *)detection->choice.command,
 		.framework = suite_framework(detection->suite),
 		.suite_tests = suite_count(detection->suite),
-		.ns = detection->ns,
 		.roster = detection->roster,
 		.in_replay = detection->values->state.common.look,
 		.fail_on =
@@ -643,14 +666,35 @@ static struct err *write_report(struct detection *detection,
 	report.limits = (const char *const *)detection->collect.limits.data;
 	report.n_limits = detection->collect.limits.n;
 	report.open = detection->open_line;
-	report.reused = detection->reused;
+	if (*detection->rebuilt.line)
+		report.rebuilt = detection->rebuilt.line;
 	TRY(judge_report(detection, &report, ret));
 	TRY(tell_of_run(detection, failed ? command_status(failed) : *ret,
 			&report));
-	if (!detection->values->state.common.look && !detection->reused)
-		last_report_put(&report);
-	TRY(outputs_write(&detection->outputs, &report));
-	return known_update(detection, &report);
+	return show_report(detection, &report, !failed);
+}
+
+/* The report of a suite that is as it was: only who knows it is of today. */
+static struct err *write_reused(struct detection *detection, enum status *ret)
+{
+	struct report report = *reread_report(detection->reused);
+	struct report_run run = *report.run;
+	TRY(findings_move(&detection->findings,
+			  reread_findings(detection->reused)));
+	for (size_t i = 0; i < detection->findings.n; i++) {
+		detection->findings.data[i].known = false;
+		detection->findings.data[i].suppressed = false;
+	}
+	report.reused = true;
+	report.fail_on =
+		(enum finding_severity)detection->values->state.fail_on;
+	report.findings = detection->findings.data;
+	report.n_findings = detection->findings.n;
+	TRY(known_mark(detection, &report));
+	TRY(judge_report(detection, &report, ret));
+	run.status = (int)*ret;
+	report.run = &run;
+	return show_report(detection, &report, false);
 }
 
 struct err *detection_run(const struct options *options, int argc, char **argv,
@@ -664,18 +708,22 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 		.steps = steps,
 		.began = clock_now(),
 		.limited = !strcmp(name, "check"),
+		.whole_budget_ns = whole_take_budget(),
 	};
 	run_facts_begin(&detection.facts);
 	TRY(detection_prepare(&detection, argc, argv));
-	bool reused;
-	TRY(reuse_load(&detection, &reused));
+	TRY(reuse_load(&detection, &detection.reused));
+	if (detection.reused)
+		return write_reused(&detection, ret);
+	TRY(rebuilt_load(&detection));
 	_cleanup_(err_destroyp) struct err *failed =
-		reused ? NULL : detection_find_all(&detection);
+		detection_find_all(&detection);
 	/* There are no results, or the suite could not be opened again. */
 	if (failed && (!detection.suite || !detection.collect.finished))
 		return take_ptr(failed);
+	TRY(rebuilt_add(&detection));
 	TRY(write_report(&detection, failed, ret));
 	if (!failed)
-		TRY(reuse_keep(&detection));
+		TRY(rebuilt_keep(&detection));
 	return take_ptr(failed);
 }

@@ -27,6 +27,7 @@
 #include "cli/collect.h"
 #include "cli/command.h"
 #include "cli/earlier.h"
+#include "cli/rebuilt.h"
 #include "cli/records.h"
 #include "cli/run_facts.h"
 #include "cli/select.h"
@@ -80,6 +81,7 @@ extern const struct option_group schedules_check_group;
 
 struct detection;
 struct detection_step;
+struct reread;
 
 struct detector {
 	const char *name;	/* as limits have it */
@@ -164,11 +166,13 @@ struct detection {
 	struct run_facts facts;
 	const char *matters; /* options that facts depend on; NULL: none */
 	uint64_t began; /* the whole command, from where its budget counts */
+	struct reread *reused; /* the report that is shown again; NULL: none */
+	bool limited;	       /* there is a budget also where none was given */
+	uint64_t budget_ns;    /* 0: none, or not known yet */
+	uint64_t whole_budget_ns; /* of the build it is a part of; 0: none */
+	uint64_t deadline;	  /* clock_now(); 0: none */
+	struct rebuilt rebuilt;
 	uint64_t start, ns;
-	bool reused;	    /* nothing was run: see reuse.h */
-	bool limited;	    /* there is a budget also where none was given */
-	uint64_t budget_ns; /* 0: none, or not known yet */
-	uint64_t deadline;  /* clock_now(); 0: none */
 	struct strv short_of_time; /* limits because of it */
 	char *open_line;	   /* the same in a line; NULL: none */
 

@@ -39,6 +39,16 @@ static void choices_open(const void *data, struct suite_options *ret)
 	choices_plan_open(&state->plan, ret);
 }
 
+/* Those that this suite can meet. */
+static void keep_models_of(const struct suite *suite,
+			   struct choices_options *options)
+{
+	for (uint64_t i = 0; i < WIRE_MODELS_N; i++) {
+		if (!suite_has_model(suite, choices_model(i)->flags))
+			options->models[i / 64] &= ~(1ULL << i % 64);
+	}
+}
+
 static struct err *choices_search_all(struct detection *detection, void *data)
 {
 	struct choices_state *state = data;
@@ -47,6 +57,7 @@ static struct err *choices_search_all(struct detection *detection, void *data)
 	struct suite_observer observer = detection_observer(detection);
 	detection_settle_budget(detection, 0);
 	TRY(detection_show_progress(detection, "choices", &progress));
+	keep_models_of(detection->suite, options);
 	options->run = &detection->run;
 	options->known = detection->orders;
 	options->arrivals = detection->arrivals;

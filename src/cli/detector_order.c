@@ -128,7 +128,8 @@ static struct err *order_list_earlier(const struct detection *detection,
 			.test = finding->test,
 			.flaky = finding->kind == &flaky_kind,
 			.unexplained = !strcmp(class, "unexplained"),
-			.left_out = finding->left_out || record->trials.n != 2,
+			.left_out = finding->left_out || finding->holds ||
+				    record->trials.n != 2,
 		};
 		/* The failing order, or the passing one if it fails alone. */
 		bool brittle = !strcmp(class, "brittle") ||

@@ -27,7 +27,7 @@ static bool detector_pollution_wanted(const struct detection *detection,
 static uint64_t meaning_until(const struct detection *detection)
 {
 	return detection_goes_on(detection)
-		       ? detection->start + detection->budget_ns / MEANING_PART
+		       ? detection->began + detection->budget_ns / MEANING_PART
 		       : detection->deadline;
 }
 
@@ -37,6 +37,16 @@ static uint64_t settle_after_run(void *data, uint64_t ns)
 	struct detection *detection = data;
 	return detection_settle_budget(detection, ns) ? meaning_until(detection)
 						      : 0;
+}
+
+/* Call stacks are for reports that show them; `check` keeps one that may be. */
+static bool shows_traces(const struct detection *detection)
+{
+	const struct outputs *outputs = &detection->outputs;
+	bool shows = detection->limited || outputs->style.verbose;
+	for (size_t i = 0; i < outputs->n; i++)
+		shows |= outputs->data[i].format != &report_text;
+	return shows && !detection->step->hidden;
 }
 
 static struct err *pollution_search(struct detection *detection, void *data)
@@ -51,6 +61,7 @@ static struct err *pollution_search(struct detection *detection, void *data)
 		.eager = values->eager,
 		.effect = values->effect && !detection->step->hidden,
 		.readers = values->readers,
+		.traces = shows_traces(detection),
 		.omitted = goes_on,
 	};
 	if (!detection->order.n)

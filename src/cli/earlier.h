@@ -6,7 +6,7 @@
  *
  * Invariants:
  *  1. A finding of another state of the suite (results/digest.h) is not
- *     believed.
+ *     believed, unless its tests are made of the same (cli/rebuilt.h).
  *  2. What was not asked for this time (tests, levels, kinds of state) is kept
  *     in the store and not reported.
  */
@@ -26,6 +26,7 @@ struct earlier_finding {
 	json_t *json;
 	const struct finding_kind *kind;
 	size_t test;
+	bool holds;    /* of an earlier build, and its tests are the same */
 	bool left_out; /* not asked for this time */
 	bool tried;    /* again: if there was no finding, there is none */
 };

@@ -134,6 +134,8 @@ static const char *const main_synopsis[] = {
 	"[COMMAND] [OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
 	"[COMMAND] [OPTIONS] --ctest BUILD-DIR | --meson BUILD-DIR | "
 	"--commands FILE",
+	"[COMMAND] [OPTIONS] --test-classes DIR | --maven DIR | --gradle DIR "
+	"[-- VM-OPTIONS]",
 	NULL,
 };
 

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 struct suite_kind;
 
 struct kind_option {
@@ -11,6 +13,8 @@ struct kind_option {
 	const struct suite_kind *kind;
 };
 
+/* What --framework takes; one after the other, then NULL. */
+const char *kinds_framework(size_t i);
 /* A test executable, given as words instead of an option. */
 extern const struct suite_kind *const kind_of_words;
 extern const struct kind_option kind_options[]; /* ends with NULL */

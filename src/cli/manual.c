@@ -205,6 +205,8 @@ static struct err *manual_write_main(FILE *out)
 		"[COMMAND] [OPTIONS] [--] TEST-EXECUTABLE [ARGS…]",
 		"[COMMAND] [OPTIONS] --ctest BUILD-DIR | --meson BUILD-DIR | "
 		"--commands FILE",
+		"[COMMAND] [OPTIONS] --test-classes DIR | --maven DIR | "
+		"--gradle DIR [-- VM-OPTIONS]",
 		"help [COMMAND]",
 		NULL,
 	};
@@ -224,7 +226,9 @@ static struct err *manual_write_main(FILE *out)
 			"after it is "
 			"passed to it. With --ctest, --meson or --commands "
 			"each test is a "
-			"separate process.",
+			"separate process. With --test-classes, --maven or "
+			"--gradle the tests "
+			"are Java tests (JUnit, TestNG) and run in a Java VM.",
 			out);
 	fputs(".SH COMMANDS\n", out);
 	for (size_t i = 0; commands[i]; i++) {

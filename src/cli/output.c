@@ -254,13 +254,13 @@ struct err *output_flush_stdout(void)
 
 /* Where all else went to files. Nobody may be there to read it. */
 static struct err *output_write_verdict(const struct outputs *outputs,
-					const struct report *report)
+					const struct output_content *content)
 {
 	struct report_style style = outputs->style;
 	style.color = output_color(outputs->color, STDOUT_FILENO);
 	if (style.quiet || !output_is_writable())
 		return NULL;
-	TRY(verdict_write_alone(report, &style, stdout));
+	TRY(content->writer(content->data, NULL, &style, stdout));
 	return output_flush_stdout();
 }
 
@@ -290,6 +290,7 @@ struct err *outputs_write_by(const struct outputs *outputs,
 {
 	const struct output_content content = { writer, data };
 	struct err *first = NULL;
+	bool shown = false;
 	interrupt_settle();
 	TRY(output_store(&content));
 	for (size_t i = 0; i < outputs->n; i++) {
@@ -305,10 +306,11 @@ struct err *outputs_write_by(const struct outputs *outputs,
 	for (size_t i = 0; i < outputs->n && !first; i++) {
 		if (outputs->data[i].path)
 			continue;
+		shown = true;
 		TRY(write_to(outputs, &outputs->data[i], &content, stdout));
 		TRY(output_flush_stdout());
 	}
-	return first;
+	return first || shown ? first : output_write_verdict(outputs, &content);
 }
 
 static struct err *output_write_report(const void *data,
@@ -316,15 +318,12 @@ static struct err *output_write_report(const void *data,
 				       const struct report_style *style,
 				       FILE *out)
 {
-	return format->write(data, style, out);
+	return format ? format->write(data, style, out)
+		      : verdict_write_alone(data, style, out);
 }
 
 struct err *outputs_write(const struct outputs *outputs,
 			  const struct report *report)
 {
-	bool shown = false;
-	for (size_t i = 0; i < outputs->n; i++)
-		shown |= !outputs->data[i].path;
-	TRY(outputs_write_by(outputs, output_write_report, report));
-	return shown ? NULL : output_write_verdict(outputs, report);
+	return outputs_write_by(outputs, output_write_report, report);
 }

@@ -43,7 +43,10 @@ static inline void outputs_freep(struct outputs *outputs)
 struct err *outputs_write(const struct outputs *outputs,
 			  const struct report *report) _must_check_;
 
-/* The same where something else than a struct report is written. */
+/*
+ * The same where something else than a struct report is written. @format is NULL
+ * for the verdict alone, which the terminal gets where all else goes to files.
+ */
 typedef struct err *output_writer(const void *data,
 				  const struct report_format *format,
 				  const struct report_style *style, FILE *out);

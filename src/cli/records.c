@@ -11,14 +11,15 @@
 static bool is_detector_option(const char *name)
 {
 	static const char *const others[] = {
-		"tests",	 "ctest",    "meson",
-		"commands",	 "jobs",     "format",
-		"output",	 "color",    "quiet",
-		"verbose",	 "baseline", "budget",
-		"config",	 "help",     "version",
-		"order",	 "fresh",    "sandbox",
-		"write-through", "fail-on",  "update-baseline",
-		"suppress",
+		"tests",	 "ctest",     "meson",
+		"commands",	 "jobs",      "format",
+		"output",	 "color",     "quiet",
+		"verbose",	 "baseline",  "budget",
+		"config",	 "help",      "version",
+		"order",	 "fresh",     "sandbox",
+		"write-through", "fail-on",   "update-baseline",
+		"suppress",	 "classpath", "java",
+		"test-classes",	 "maven",     "gradle",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (!strcmp(others[i], name))

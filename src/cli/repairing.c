@@ -163,6 +163,22 @@ struct err *repairing_request(const struct suite *suite,
 	return NULL;
 }
 
+struct err *repairing_relate(struct repair_request *request,
+			     const struct repair_request *other)
+{
+	bool same = false;
+	if (request->leftover || other->leftover ||
+	    request->class == ORDER_BRITTLE || other->class == ORDER_BRITTLE ||
+	    request->test == other->test)
+		return NULL;
+	for (size_t i = 0; i < request->polluted.n; i++) {
+		for (size_t j = 0; j < other->polluted.n; j++)
+			same |= !strcmp(request->polluted.data[i],
+					other->polluted.data[j]);
+	}
+	return same ? vec_push(&request->kin, other->test) : NULL;
+}
+
 /* ---- files ---- */
 
 /* The outermost folder above the program that looks like a project's. */

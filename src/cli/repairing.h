@@ -14,6 +14,9 @@ struct err *repairing_request(const struct suite *suite,
 			      const struct store_finding *finding,
 			      const struct record *record,
 			      struct repair_request *ret) _must_check_;
+/* If the same roots mislead both, @other's test is one of @request's kin. */
+struct err *repairing_relate(struct repair_request *request,
+			     const struct repair_request *other) _must_check_;
 /* The folder that source files of this suite lie in, as far as that shows. */
 struct err *repairing_project(const char *program, char **ret) _must_check_;
 /*

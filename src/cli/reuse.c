@@ -1,6 +1,7 @@
 #include "cli/reuse.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,8 +10,10 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "cli/detection.h"
 #include "cli/interrupt.h"
+#include "report/reread.h"
 
 /* ---- under which name ---- */
 
@@ -21,7 +24,8 @@ static bool option_matters(const char *name)
 		"format",  "output",   "color",	   "quiet",
 		"verbose", "baseline", "fail-on",  "update-baseline",
 		"budget",  "config",   "jobs",	   "fresh",
-		"help",	   "version",  "suppress",
+		"help",	   "version",  "suppress", "order",
+		"tests",   "store",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (!strcmp(others[i], name))
@@ -56,11 +60,27 @@ static XXH64_hash_t hash_environment(void)
 	return sum;
 }
 
-static struct err *make_key(const struct detection *detection, char **ret)
+/* Which tests are run, and in which order, however that was asked for. */
+static XXH64_hash_t hash_order(const struct detection *detection,
+			       XXH64_hash_t hash)
+{
+	const struct indexes *order = rebuilt_asked(detection);
+	for (size_t i = 0; i < order->n; i++) {
+		const char *name =
+			roster_name(detection->roster, order->data[i]);
+		hash = XXH64(name, strlen(name) + 1, hash);
+	}
+	return hash;
+}
+
+struct err *reuse_make_key(const struct detection *detection, bool order,
+			   char **ret)
 {
 	_cleanup_(strv_freep) struct strv words = {};
 	_cleanup_(str_freep) struct str key = STR_INIT;
 	XXH64_hash_t hash = hash_environment();
+	if (order)
+		hash = hash_order(detection, hash);
 	TRY(options_words(detection->options, NULL, option_matters, &words));
 	for (size_t i = 0; i < words.n; i++)
 		hash = XXH64(words.data[i], strlen(words.data[i]) + 1, hash);
@@ -70,177 +90,157 @@ static struct err *make_key(const struct detection *detection, char **ret)
 	return *ret ? NULL : err_nomem();
 }
 
-/*
- * An order file may have changed, and a replay wants to see it happen. All that
- * was tried, as --verbose and other formats than text have it, is not kept.
- */
-static bool is_reusable(const struct detection *detection)
+/* A replay wants to see it happen. */
+bool reuse_is_kept(const struct detection *detection)
 {
-	const struct state_command_options *state = &detection->values->state;
-	for (size_t i = 0; i < detection->outputs.n; i++) {
-		if (detection->outputs.data[i].format != &report_text ||
-		    detection->outputs.style.verbose)
-			return false;
-	}
-	return detection->limited && !state->order && !state->common.look;
+	return detection->limited && !detection->values->state.common.look;
+}
+
+/* --verbose has all that was tried, and what each test printed. */
+bool reuse_is_possible(const struct detection *detection)
+{
+	return reuse_is_kept(detection) && !detection->outputs.style.verbose &&
+	       !detection->values->fresh;
 }
 
 /* ---- reading ---- */
 
-static const char *json_text(const json_t *object, const char *key)
+/*
+ * What the user gave: of a whole build, for all its parts. A part's share of it
+ * differs from call to call.
+ */
+static uint64_t budget_asked(const struct detection *detection)
 {
-	return json_string_value(json_object_get(object, key));
+	return detection->whole_budget_ns ? detection->whole_budget_ns
+					  : detection->values->state.budget_ns;
 }
 
-/* Nothing in the store is trusted: what is not whole is not taken. */
-static struct err *add_test(struct detection *detection, const json_t *test)
+/* Enough time was spent on it, and enough was looked at, for what is asked now? */
+static bool is_enough(const struct detection *detection, const json_t *kept)
 {
-	struct collect *collect = &detection->collect;
-	json_int_t number = json_integer_value(json_object_get(test, "test"));
-	json_int_t outcome =
-		json_integer_value(json_object_get(test, "outcome"));
-	if (number < 0 || (size_t)number >= detection->roster->n ||
-	    outcome <= OUTCOME_NONE || outcome >= OUTCOMES)
-		return err_create(ERR_INTERNAL, "unreadable");
-	const struct suite_result result = {
-		.test = (size_t)number,
-		.outcome = (enum outcome)outcome,
-		.ns = (uint64_t)json_integer_value(json_object_get(test, "ns")),
-		.message = (char *)json_text(test, "message"),
-		.file = (char *)json_text(test, "file"),
-		.line = (unsigned)json_integer_value(
-			json_object_get(test, "line")),
-	};
-	struct suite_observer observer = collect_observer(collect);
-	observer.finished(observer.data, &result);
+	const json_t *report = json_object_get(kept, "report");
+	uint64_t spent =
+		(uint64_t)json_integer_value(json_object_get(kept, "budget"));
+	bool open = json_object_get(report, "open");
+	if (open && budget_asked(detection) > spent)
+		return false;
+	return !detection->watch.watch.detail ||
+	       json_is_true(json_object_get(kept, "detail"));
+}
+
+/* A report whose findings are not kept any more would name what nobody replays. */
+static struct err *are_there(struct detection *detection,
+			     const struct report *report, bool *ret)
+{
+	_cleanup_(map_text_freep) struct map_text ids = MAP_INIT;
+	uint64_t there;
+	for (size_t i = 0; detection->steps[i].detector; i++) {
+		_cleanup_(store_findings_free) struct store_findings all = {};
+		const char *digest;
+		if (!detection->states[i] || detection->steps[i].hidden)
+			continue;
+		TRY(results_get(detection->records.results,
+				detection->steps[i].detector->name, &all,
+				&digest));
+		for (size_t j = 0; j < all.n; j++)
+			TRY(map_text_put(&ids, all.data[j].id, 1));
+	}
+	*ret = true;
+	for (size_t i = 0; i < report->n_findings && *ret; i++)
+		*ret = map_text_get(&ids, report->findings[i].id, &there);
 	return NULL;
 }
 
-static struct err *take_report(struct detection *detection, json_t *report)
+/* Which searches were not complete: what they did not find may still be there. */
+static void take_open(struct detection *detection, const json_t *kept)
 {
-	const char *open = json_text(report, "open");
-	size_t i;
-	json_t *value;
-	json_array_foreach(json_object_get(report, "tests"), i, value)
-		TRY(add_test(detection, value));
-	json_array_foreach(json_object_get(report, "limits"), i, value)
-	{
-		if (json_is_string(value))
-			TRY(collect_limit(&detection->collect,
-					  json_string_value(value)));
+	const json_t *open = json_object_get(kept, "not_complete");
+	for (size_t i = 0; i < json_array_size(open); i++) {
+		const char *name = json_string_value(json_array_get(open, i));
+		for (size_t j = 0; name && detection->steps[j].detector; j++)
+			detection->open[j] |= !strcmp(
+				detection->steps[j].detector->name, name);
 	}
-	return open ? str_copy(open, &detection->open_line) : NULL;
 }
 
-/* Enough time was spent on it, as it is now asked for? */
-static bool had_time(const struct detection *detection, const json_t *report)
-{
-	uint64_t spent =
-		(uint64_t)json_integer_value(json_object_get(report, "budget"));
-	bool open = json_text(report, "open");
-	return !open || detection->values->state.budget_ns <= spent;
-}
-
-struct err *reuse_load(struct detection *detection, bool *ret)
+struct err *reuse_load(struct detection *detection, struct reread **ret)
 {
 	_cleanup_(freep) char *key = NULL;
-	void *value = NULL;
+	_cleanup_(freep) void *value = NULL;
+	_cleanup_(reread_destroyp) struct reread *reread = NULL;
 	size_t n = 0;
-	*ret = false;
-	if (!is_reusable(detection) || detection->values->fresh)
+	bool there;
+	if (!reuse_is_possible(detection))
 		return NULL;
-	TRY(make_key(detection, &key));
+	TRY(reuse_make_key(detection, true, &key));
 	if (!results_get_fact(detection->records.results, key, &value, &n))
 		return NULL;
-	_cleanup_(json_freep) json_t *report =
+	_cleanup_(json_freep) json_t *kept =
 		json_loadb(value, n, JSON_ALLOW_NUL, NULL);
-	free(value);
-	if (!report || !had_time(detection, report) ||
-	    json_array_size(json_object_get(report, "tests")) !=
-		    detection->order.n)
+	if (!kept || !is_enough(detection, kept))
 		return NULL;
-	for (size_t i = 0; detection->steps[i].detector; i++) {
-		detection->step = &detection->steps[i];
-		if (detection->states[i] && !detection->step->hidden)
-			TRY(earlier_load(detection, &detection->earlier[i]));
-	}
-	struct err *err = take_report(detection, report);
+	/* Nothing in the store is trusted: what is not whole is not taken. */
+	struct err *err = reread_create(
+		json_incref(json_object_get(kept, "report")), &reread);
 	if (err) {
+		log_debug(LOG_CLI, "the kept report: %s", err_message(err));
 		err_destroy(err);
-		collect_free(&detection->collect);
-		return collect_init(&detection->collect, detection->roster,
-				    false);
+		return NULL;
 	}
+	TRY(are_there(detection, reread_report(reread), &there));
+	if (!there || !reread_report(reread)->run)
+		return NULL;
+	take_open(detection, kept);
 	log_debug(LOG_CLI, "nothing has changed since the last check");
-	*ret = detection->reused = true;
+	*ret = take_ptr(reread);
 	return NULL;
 }
 
 /* ---- writing ---- */
 
-static json_t *pack_clean(const char *text)
+static void reuse_closep(FILE **file)
 {
-	_cleanup_(freep) char *clean =
-		text ? str_utf8(text, strlen(text)) : NULL;
-	return text ? json_string(clean) : json_null();
+	if (*file)
+		fclose(*file);
 }
 
-static struct err *find_numbers(const struct detection *detection,
-				struct map_text *ret)
+/* {"budget": …, "report": …}: the report is as JSON has it. */
+static struct err *reuse_write(const struct detection *detection,
+			       const struct report *report, FILE *out)
 {
-	for (size_t i = 0; i < detection->roster->n; i++)
-		TRY(map_text_put(ret, roster_name(detection->roster, i), i));
-	return NULL;
-}
-
-static struct err *pack_tests(const struct detection *detection, json_t **ret)
-{
-	_cleanup_(map_text_freep) struct map_text numbers = MAP_INIT;
-	_cleanup_(json_freep) json_t *tests = json_array();
-	TRY(find_numbers(detection, &numbers));
-	for (size_t i = 0; i < detection->collect.tests.n; i++) {
-		const struct report_test *test =
-			&detection->collect.tests.data[i];
-		uint64_t number;
-		if (!map_text_get(&numbers, test->name, &number) ||
-		    (test->disabled && test->outcome == OUTCOME_SKIP))
+	const struct report_style style = {};
+	const char *comma = "";
+	uint64_t asked = budget_asked(detection);
+	fprintf(out, "{\"budget\": %llu, \"detail\": %s, \"not_complete\": [",
+		(unsigned long long)(asked ? asked : detection->budget_ns),
+		detection->watch.watch.detail ? "true" : "false");
+	for (size_t i = 0; detection->steps[i].detector; i++) {
+		if (!detection->open[i] && !detection->left_out[i])
 			continue;
-		json_t *object = json_pack("{s:I, s:i, s:I, s:o, s:o, s:i}",
-					   "test", (json_int_t)number,
-					   "outcome", (int)test->outcome, "ns",
-					   (json_int_t)test->ns, "message",
-					   pack_clean(test->message), "file",
-					   pack_clean(test->failure_file),
-					   "line", (int)test->failure_line);
-		if (json_array_append_new(tests, object))
-			return err_nomem();
+		fprintf(out, "%s\"%s\"", comma,
+			detection->steps[i].detector->name);
+		comma = ", ";
 	}
-	*ret = take_ptr(tests);
-	return NULL;
+	fputs("], \"report\": ", out);
+	TRY(report_json.write(report, &style, out));
+	fputs("}", out);
+	return fflush(out) ? err_nomem() : NULL;
 }
 
-struct err *reuse_keep(struct detection *detection)
+struct err *reuse_keep(struct detection *detection, const struct report *report)
 {
 	_cleanup_(freep) char *key = NULL;
 	_cleanup_(freep) char *text = NULL;
-	json_t *tests = NULL;
-	const struct collect *collect = &detection->collect;
-	if (!is_reusable(detection) || detection->reused ||
-	    interrupt_happened() || collect->finished < detection->order.n)
+	_cleanup_(reuse_closep) FILE *out = NULL;
+	size_t n = 0;
+	if (!reuse_is_kept(detection) || interrupt_happened() ||
+	    detection->collect.finished < detection->order.n)
 		return NULL;
-	TRY(make_key(detection, &key));
-	TRY(pack_tests(detection, &tests));
-	_cleanup_(json_freep) json_t *limits = json_array();
-	for (size_t i = 0; i < collect->limits.n; i++)
-		json_array_append_new(limits,
-				      pack_clean(collect->limits.data[i]));
-	_cleanup_(json_freep) json_t *report = json_pack(
-		"{s:I, s:o, s:O, s:o}", "budget",
-		(json_int_t)detection->budget_ns, "tests", tests, "limits",
-		limits, "open", pack_clean(detection->open_line));
-	text = report ? json_dumps(report, JSON_COMPACT) : NULL;
-	if (!text)
+	TRY(reuse_make_key(detection, true, &key));
+	out = open_memstream(&text, &n);
+	if (!out)
 		return err_nomem();
-	results_put_fact(detection->records.results, key, text, strlen(text));
+	TRY(reuse_write(detection, report, out));
+	results_put_fact(detection->records.results, key, text, n);
 	return NULL;
 }

@@ -1,13 +1,14 @@
 /*
- * A `check` of a suite that is as it was: what the last one said is said again,
- * and nothing is run.
+ * A `check` of a suite that is as it was: its last report is shown again, in
+ * whatever format, and nothing is run.
  *
  * That holds as long as the suite is in the same state (results/digest.h), the
- * options that matter and the environment are the same, and no longer budget is
- * given. Files that tests read are not looked at: --fresh is for that.
+ * options that matter, the tests, their order and the environment are the same,
+ * and no longer budget is given. Files that tests read are not looked at:
+ * --fresh is for that.
  *
- * Findings themselves are those of the store (cli/earlier.h); what is kept here
- * is the rest of the report: how the tests ended, limits, what was left open.
+ * What is kept is the whole report, as JSON. What the baseline and suppressions
+ * say of its findings is of today.
  */
 #pragma once
 
@@ -16,8 +17,25 @@
 #include "base/err.h"
 
 struct detection;
+struct report;
+struct reread;
 
-/* *@ret: it was there, and the detection is as after its search. */
-struct err *reuse_load(struct detection *detection, bool *ret) _must_check_;
+/* *@ret stays NULL where there is none that holds. */
+struct err *reuse_load(struct detection *detection,
+		       struct reread **ret) _must_check_;
 /* After the search; keeps nothing of one that was interrupted. */
-struct err *reuse_keep(struct detection *detection) _must_check_;
+struct err *reuse_keep(struct detection *detection,
+		       const struct report *report) _must_check_;
+
+/* ---- for cli/rebuilt.c ---- */
+
+/* May something of an earlier call be taken, with these options? */
+bool reuse_is_possible(const struct detection *detection);
+/* Is something to be kept for later ones? */
+bool reuse_is_kept(const struct detection *detection);
+/*
+ * Under which name it is kept: the command, its options, the environment.
+ * @order: also which tests.
+ */
+struct err *reuse_make_key(const struct detection *detection, bool order,
+			   char **ret) _must_check_;

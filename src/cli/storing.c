@@ -50,7 +50,7 @@ static char *ask_git(const char *what, const char *how)
 }
 
 /* CI systems check a commit out, not a branch. */
-static char *find_branch(void)
+char *storing_find_branch(void)
 {
 	static const char *const names[] = { "GITHUB_HEAD_REF",
 					     "GITHUB_REF_NAME",
@@ -99,7 +99,7 @@ struct err *storing_begin(const char *url)
 					   "results",
 					   url),
 				"give a file, or postgresql://…");
-	storing.branch = find_branch();
+	storing.branch = storing_find_branch();
 	storing.commit = ask_git("--verify", "HEAD");
 	if (!storing.branch || !storing.commit)
 		return err_nomem();

@@ -19,6 +19,8 @@
 /* @url NULL: nothing is stored. In a process with one thread, before a sandbox. */
 struct err *storing_begin(const char *url) _must_check_;
 bool storing_is_begun(void);
+/* The branch that is checked out; "": not known; NULL: no memory. */
+char *storing_find_branch(void);
 /* A report as JSON. */
 void storing_add(const char *report);
 /* Sends, and waits for that. */

@@ -1,5 +1,9 @@
 #include "cli/unwind.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
 #include "dwarf/unwind.h"
 
 static const enum wire_register registers[UNWIND_REGISTERS] = {
@@ -19,11 +23,58 @@ struct copy {
 	unsigned char stack[WIRE_CHOICE_STACK];
 };
 
+/* The next of the texts in @at, up to @end; NULL: no more, or no memory. */
+static char *unwind_take_text(const unsigned char **at,
+			      const unsigned char *end)
+{
+	size_t left = (size_t)(end - *at);
+	size_t n = strnlen((const char *)*at, left);
+	if (n == left)
+		return NULL;
+	char *text = strndup((const char *)*at, n);
+	*at += n + 1;
+	return text;
+}
+
+/* Frames that the agent of a Java VM named itself. */
+static struct err *unwind_take_frames(const struct wire_choice *record,
+				      struct assumption_call *ret)
+{
+	size_t n = MIN(record->stack_n, (uint64_t)WIRE_CHOICE_STACK);
+	_cleanup_(freep) unsigned char *copy = malloc(n + 1);
+	if (!copy)
+		return err_nomem();
+	memcpy(copy, record->stack, n);
+	const unsigned char *at = copy, *end = copy + n;
+	while (at < end) {
+		struct call_frame frame = {};
+		_cleanup_(freep) char *line = NULL;
+		frame.function = unwind_take_text(&at, end);
+		frame.file = unwind_take_text(&at, end);
+		line = unwind_take_text(&at, end);
+		struct err *err = NULL;
+		if (line) {
+			frame.line = (unsigned)strtoul(line, NULL, 10);
+			if (!*frame.file)
+				free(take_ptr(frame.file));
+			err = vec_push(&ret->stack, frame);
+		}
+		if (!line || err) {
+			free(frame.function);
+			free(frame.file);
+			return err;
+		}
+	}
+	return NULL;
+}
+
 struct err *unwind_choice(void *data, const struct wire_choices *block,
 			  const struct wire_choice *record,
 			  struct assumption_call *ret)
 {
 	struct unwinder *unwinder = data;
+	if (record->frames)
+		return unwind_take_frames(record, ret);
 	_cleanup_(freep) struct copy *copy = malloc(sizeof(*copy));
 	if (!copy)
 		return err_nomem();

@@ -24,7 +24,9 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/select.h"
+#include "framework/frameworks.h"
 #include "report/name.h"
+#include "report/reread.h"
 #include "results/results.h"
 #include "whole/child.h"
 #include "whole/document.h"
@@ -36,6 +38,9 @@
 #define REPORT_MAX ((size_t)1 << 30)
 /* Of a part whose tests were never measured: start-up, and so much a test. */
 #define WEIGHT_BASE 10
+
+/* Says to the check of a part what the whole build was given, in nanoseconds. */
+#define BUDGET_VARIABLE "POLYGRAPH_WHOLE_BUDGET"
 
 #define FIELD(member) .offset = offsetof(struct detection_options, whole.member)
 
@@ -57,8 +62,8 @@ static const struct option whole_options[] = {
 		  "file for all shares" },
 	{ "since", 0, OPTION_TEXT, FIELD(since), .value = "REV",
 	  .no_config = true,
-	  .help = "of a build, only executables that changes since this git "
-		  "revision reach; headers, build files and data reach all" },
+	  .help = "of a build, only tests that changes since this git "
+		  "revision reach; build files and data reach all" },
 	{ "store", 0, OPTION_TEXT, FIELD(store), .value = "URL",
 	  .help = "also add the results to a history: a file (SQLite), or "
 		  "postgresql://USER@HOST/NAME; 'polygraph history' shows it" },
@@ -138,14 +143,17 @@ static struct err *make_folder(struct whole *whole)
 	return NULL;
 }
 
-static struct err *whole_write_lines(const char *path, const struct strv *names)
+/* @raw: commands, not names. */
+static struct err *whole_write_lines(const char *path, const struct strv *names,
+				     bool raw)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	_cleanup_(outfile_discard) struct outfile outfile = {};
 	struct outfile_place place = OUTFILE_PLACE_INIT;
 	TRY(str_append(&text, ""));
 	for (size_t i = 0; i < names->n; i++) {
-		TRY(name_append(&text, names->data[i]));
+		TRY(raw ? str_append(&text, names->data[i])
+			: name_append(&text, names->data[i]));
 		TRY(str_append(&text, "\n"));
 	}
 	TRY(outfile_place_open(path, &place));
@@ -245,7 +253,7 @@ static struct err *pass_baseline(struct whole *whole)
 	for (size_t i = 0; i < whole->baseline.entries.n; i++)
 		TRY(strv_add(&ids, whole->baseline.entries.data[i].id));
 	TRY(whole_path(whole, "known", &known));
-	TRY(whole_write_lines(known, &ids));
+	TRY(whole_write_lines(known, &ids, false));
 	return strv_addf(&whole->words, "--baseline=%s", known);
 }
 
@@ -276,7 +284,8 @@ static struct err *update_baseline(struct whole *whole)
 /* ---- which parts there are ---- */
 
 static struct err *read_tests(const char *text, size_t n,
-			      const struct whole *whole, struct strv *ret)
+			      const struct whole *whole,
+			      struct build_part *part)
 {
 	_cleanup_(json_freep) json_t *root = json_loadb(text, n, 0, NULL);
 	const json_t *suite = json_object_get(root, "suite");
@@ -293,15 +302,21 @@ static struct err *read_tests(const char *text, size_t n,
 	{
 		const char *name =
 			json_string_value(json_object_get(test, "name"));
-		if (name)
-			TRY(strv_add(ret, name));
+		const char *file =
+			json_string_value(json_object_get(test, "file"));
+		if (!name)
+			continue;
+		TRY(strv_add(&part->tests, name));
+		TRY(strv_add(&part->files, file ? file : ""));
+		TRY(vec_push(&part->lines,
+			     (unsigned)json_integer_value(
+				     json_object_get(test, "line"))));
 	}
 	return NULL;
 }
 
 /* part_ask: what `polygraph list` says. */
-static struct err *ask_program(void *data, const struct build_part *part,
-			       struct strv *ret)
+static struct err *ask_program(void *data, struct build_part *part)
 {
 	struct whole *whole = data;
 	_cleanup_(strv_freep) struct strv words = {};
@@ -331,7 +346,7 @@ static struct err *ask_program(void *data, const struct build_part *part,
 		return NULL;
 	}
 	TRY(file_read(path, LIST_MAX, &text, &n));
-	return read_tests(text, n, whole, ret);
+	return read_tests(text, n, whole, part);
 }
 
 static struct err *expand_programs(const struct whole *whole, struct strv *ret)
@@ -404,18 +419,14 @@ static struct err *select_parts(struct whole *whole)
 		return NULL;
 	for (size_t i = whole->parts.n; i-- > 0;) {
 		struct build_part *part = &whole->parts.data[i];
-		size_t kept = 0;
-		for (size_t j = 0; j < part->tests.n; j++) {
-			char *name = part->tests.data[j];
-			if (select_matches(patterns, name)) {
-				part->tests.data[kept++] = name;
-			} else {
-				part->selected = true;
-				free(name);
-			}
-		}
-		part->tests.n = kept;
-		if (!kept)
+		_cleanup_(freep) bool *keep =
+			calloc(part->tests.n + 1, sizeof(*keep));
+		if (!keep)
+			return err_nomem();
+		for (size_t j = 0; j < part->tests.n; j++)
+			keep[j] = select_matches(patterns, part->tests.data[j]);
+		part_select(part, keep);
+		if (!part->tests.n)
 			part_drop(whole, i);
 	}
 	return whole->parts.n
@@ -459,34 +470,68 @@ static struct err *weigh_parts(const struct whole *whole, double *ret)
 	return NULL;
 }
 
+/* Tests of an executable that the changes reach. */
+static struct err *select_reached(const struct since *since,
+				  struct build_part *part)
+{
+	size_t n = part->tests.n;
+	_cleanup_(freep) struct makeup_test *tests =
+		calloc(n + 1, sizeof(*tests));
+	_cleanup_(freep) bool *reached = calloc(n + 1, sizeof(*reached));
+	if (!tests || !reached)
+		return err_nomem();
+	for (size_t i = 0; i < n; i++) {
+		const char *file = part->files.data[i];
+		tests[i] = (struct makeup_test){
+			.file = *file ? file : NULL,
+			.line = part->lines.data[i],
+		};
+	}
+	TRY(since_reaches(since, part->argv.data[0], frameworks_own, tests, n,
+			  reached));
+	part_select(part, reached);
+	return NULL;
+}
+
+static struct err *say_not_reached(struct whole *whole, size_t suites,
+				   size_t tests)
+{
+	_cleanup_(str_freep) struct str limit = STR_INIT;
+	size_t left = 0;
+	for (size_t i = 0; i < whole->parts.n; i++)
+		left += whole->parts.data[i].tests.n;
+	if (left == tests)
+		return NULL;
+	TRY(str_appendf(&limit, "since %s: %zu of %zu ", whole->values->since,
+			tests - left, tests));
+	TRY(str_appendf(&limit,
+			"tests and %zu of %zu suites not reached by the "
+			"changes",
+			suites - whole->parts.n, suites));
+	return document_add_limit(&whole->document, limit.s);
+}
+
 /* --since; processes may be scripts that run anything, and stay. */
 static struct err *select_changed(struct whole *whole)
 {
 	struct since since = {};
 	struct err *err = NULL;
-	size_t all = whole->parts.n;
+	const char *build = whole->common->ctest ? whole->common->ctest
+						 : whole->common->meson;
+	size_t suites = whole->parts.n, tests = 0;
 	if (!whole->values->since)
 		return NULL;
-	TRY(since_read(whole->values->since, &since));
-	bool any = since.everything || since.sources.n;
-	for (size_t i = all; !err && i-- > 0;) {
-		const struct build_part *part = &whole->parts.data[i];
-		bool reached = any;
+	TRY(since_read(whole->values->since, build, &since));
+	for (size_t i = suites; !err && i-- > 0;) {
+		struct build_part *part = &whole->parts.data[i];
+		tests += part->tests.n;
 		if (part->argv.n)
-			err = since_reaches(&since, part->argv.data[0],
-					    &reached);
-		if (!err && !reached)
+			err = select_reached(&since, part);
+		if (!err && (!part->tests.n || since_is_empty(&since)))
 			part_drop(whole, i);
 	}
-	_cleanup_(str_freep) struct str limit = STR_INIT;
-	if (!err && whole->parts.n < all)
-		err = str_appendf(&limit,
-				  "since %s: %zu of %zu suites not reached by "
-				  "the changes",
-				  whole->values->since, all - whole->parts.n,
-				  all);
-	if (!err && limit.n)
-		err = document_add_limit(&whole->document, limit.s);
+	if (!err)
+		err = say_not_reached(whole, suites, tests);
 	since_free(&since);
 	return err;
 }
@@ -525,7 +570,7 @@ static struct err *write_commands(const struct build_part *part, char **ret)
 	if (mkdir(RESULTS_FOLDER, 0700) < 0 && errno != EEXIST)
 		return err_errno(errno, "cannot make '%s'", RESULTS_FOLDER);
 	TRY(str_appendf(&path, "%s/" RESULTS_FOLDER "/programs", cwd));
-	TRY(whole_write_lines(path.s, &part->tests));
+	TRY(whole_write_lines(path.s, &part->tests, true));
 	*ret = str_take(&path);
 	return *ret ? NULL : err_nomem();
 }
@@ -553,7 +598,7 @@ static struct err *add_suite_words(struct whole *whole,
 		return strv_addf(words, "--commands=%s", path);
 	}
 	TRY(whole_path(whole, "order", &path));
-	TRY(whole_write_lines(path, &part->tests));
+	TRY(whole_write_lines(path, &part->tests, false));
 	TRY(strv_addf(words, "--order=%s", path));
 	return strv_addf(words, "%s=%s", whole->choice.words[0],
 			 whole->choice.words[1]);
@@ -579,6 +624,14 @@ static struct err *whole_make_call(struct whole *whole,
 	return add_suite_words(whole, part, words);
 }
 
+uint64_t whole_take_budget(void)
+{
+	const char *text = getenv(BUDGET_VARIABLE);
+	uint64_t ns = text ? strtoull(text, NULL, 10) : 0;
+	unsetenv(BUDGET_VARIABLE);
+	return ns;
+}
+
 static void show_progress(const struct whole *whole, size_t at)
 {
 	if (whole->common->quiet || !output_is_terminal(STDERR_FILENO))
@@ -593,9 +646,21 @@ static void show_progress(const struct whole *whole, size_t at)
 	fflush(stderr);
 }
 
+/* Of the part, and what the whole build was given. */
+static struct err *make_environment(const struct whole *whole,
+				    const struct build_part *part,
+				    struct strv *ret)
+{
+	const struct detection_options *values = whole->options->values;
+	TRY(strv_add_all(ret, part->env.n ? part->env.data : environ));
+	return strv_addf(ret, BUDGET_VARIABLE "=%llu",
+			 (unsigned long long)values->state.budget_ns);
+}
+
 static struct err *check_part(struct whole *whole, size_t at, int *ret)
 {
 	const struct build_part *part = &whole->parts.data[at];
+	_cleanup_(strv_freep) struct strv env = {};
 	_cleanup_(strv_freep) struct strv words = {};
 	_cleanup_(freep) char *path = NULL, *text = NULL;
 	_cleanup_(child_end_free) struct child_end end = {};
@@ -603,10 +668,11 @@ static struct err *check_part(struct whole *whole, size_t at, int *ret)
 	TRY(whole_path(whole, file_names[0], &path));
 	unlink(path);
 	TRY(whole_make_call(whole, part, whole->parts.n - at, path, &words));
+	TRY(make_environment(whole, part, &env));
 	const struct child child = {
 		.words = &words,
 		.folder = part->folder,
-		.env = part->env.n ? part->env.data : NULL,
+		.env = env.data,
 	};
 	uint64_t start = clock_now();
 	TRY(child_run(&child, &end));
@@ -659,37 +725,17 @@ static struct err *write_document(const void *data,
 				  const struct report_style *style, FILE *out)
 {
 	const struct document *document = data;
-	const struct document_style shown = {
-		.color = style->color,
-		.verbose = style->verbose,
-		.quiet = style->quiet,
-	};
+	if (!format)
+		return document_write_verdict(document, style, out);
 	if (!strcmp(format->name, "json"))
 		return document_write_json(document, out);
 	if (!strcmp(format->name, "junit"))
 		return document_write_junit(document, out);
-	return document_write_text(document, &shown, out);
-}
-
-struct err *whole_check_formats(const struct outputs *outputs)
-{
-	static const char *const possible[] = { "text", "json", "junit" };
-	for (size_t i = 0; i < outputs->n; i++) {
-		const char *name = outputs->data[i].format->name;
-		bool known = false;
-		for (size_t j = 0; j < ARRAY_SIZE(possible); j++)
-			known |= !strcmp(name, possible[j]);
-		if (!known)
-			return err_hint(
-				err_create(ERR_USAGE,
-					   "the format '%s' is for one suite, "
-					   "not for a whole build",
-					   name),
-				"write text, json or junit; 'polygraph report "
-				"--format %s' renders the JSON file",
-				name);
-	}
-	return NULL;
+	if (!strcmp(format->name, "text"))
+		return document_write_text(document, style, out);
+	_cleanup_(reread_destroyp) struct reread *reread = NULL;
+	TRY(reread_create(json_incref(document->root), &reread));
+	return format->write(reread_report(reread), style, out);
 }
 
 struct err *whole_write(const struct outputs *outputs,
@@ -753,7 +799,6 @@ struct err *whole_run(const struct options *options,
 	*ret_plain = is_plain_suite(&whole);
 	if (*ret_plain)
 		return NULL;
-	TRY(whole_check_formats(&whole.outputs));
 	TRY(select_parts(&whole));
 	TRY(select_changed(&whole));
 	TRY(take_share(&whole));

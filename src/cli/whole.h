@@ -32,11 +32,15 @@ struct err *whole_run(const struct options *options,
 		      const struct whole_options *whole, uint64_t budget_ns,
 		      bool *ret_plain, enum status *ret) _must_check_;
 
+/*
+ * In the check of one part: the budget of the whole build, in nanoseconds; 0:
+ * none. The tested program does not see what tells it.
+ */
+uint64_t whole_take_budget(void);
+
 /* ---- for `merge` ---- */
 
 struct document;
 struct outputs;
-/* Only formats that a document can be written in. */
-struct err *whole_check_formats(const struct outputs *outputs) _must_check_;
 struct err *whole_write(const struct outputs *outputs,
 			const struct document *document) _must_check_;

@@ -176,6 +176,8 @@ char *demangle_variable(const char *name);
 
 /* Does it begin like the place of a static variable? Cheap. */
 bool variable_is_static(Dwarf_Die *die);
+/* Of one that is in one piece and not a thread's; of the file. */
+bool variable_address(struct object *object, Dwarf_Die *die, uint64_t *ret);
 /* Adds the variables; their sizes come with variables_finish(). */
 struct err *variables_add(struct type_builder *builder,
 			  const struct data_symbols *symbols,

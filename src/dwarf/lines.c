@@ -195,6 +195,54 @@ static bool written_in_c(Dwarf_Die *die)
 	}
 }
 
+static bool is_whole_number(Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding;
+	if (dwarf_tag(type) == DW_TAG_enumeration_type)
+		return true;
+	if (dwarf_tag(type) != DW_TAG_base_type ||
+	    !dwarf_attr(type, DW_AT_encoding, &attr) ||
+	    dwarf_formudata(&attr, &encoding) != 0)
+		return false;
+	switch (encoding) {
+	case DW_ATE_boolean:
+	case DW_ATE_signed:
+	case DW_ATE_signed_char:
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_UTF:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ABI for x86-64, 3.2.3: it is in two registers. */
+static void read_pair(Dwarf_Die *type, struct object_signature *signature)
+{
+	Dwarf_Die member, type_of;
+	unsigned size = signature->result_size;
+	signature->returns_pair = size > 8 && size <= 16;
+	if (!signature->returns_pair || dwarf_child(type, &member) != 0)
+		return;
+	do {
+		Dwarf_Attribute attr;
+		Dwarf_Word at = 0;
+		if (dwarf_tag(&member) != DW_TAG_member ||
+		    (dwarf_attr(&member, DW_AT_data_member_location, &attr) &&
+		     dwarf_formudata(&attr, &at) != 0) ||
+		    (at != 0 && at != 8) || !die_type(&member, &type_of) ||
+		    !die_peel(&type_of, &type_of))
+			continue;
+		signature->pair_pointers[at / 8] =
+			dwarf_tag(&type_of) == DW_TAG_pointer_type;
+		if (is_whole_number(&type_of))
+			signature->pair_numbers[at / 8] =
+				(unsigned)MAX(dwarf_bytesize(&type_of), 0);
+	} while (dwarf_siblingof(&member, &member) == 0);
+}
+
 static void read_return(Dwarf_Die *die, struct object_signature *signature)
 {
 	Dwarf_Die type;
@@ -206,30 +254,17 @@ static void read_return(Dwarf_Die *die, struct object_signature *signature)
 		return;
 	int size = dwarf_bytesize(&type);
 	signature->result_size = size > 0 ? (unsigned)size : 0;
-	Dwarf_Attribute attr;
-	Dwarf_Word encoding;
-	switch (dwarf_tag(&type)) {
-	case DW_TAG_enumeration_type:
+	if (is_whole_number(&type))
 		signature->returns_integer = true;
-		break;
+	switch (dwarf_tag(&type)) {
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 		signature->returns_pointer = true;
 		break;
-	case DW_TAG_base_type:
-		if (!dwarf_attr(&type, DW_AT_encoding, &attr) ||
-		    dwarf_formudata(&attr, &encoding) != 0)
-			break;
-		switch (encoding) {
-		case DW_ATE_boolean:
-		case DW_ATE_signed:
-		case DW_ATE_signed_char:
-		case DW_ATE_unsigned:
-		case DW_ATE_unsigned_char:
-		case DW_ATE_UTF:
-			signature->returns_integer = true;
-		}
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+		read_pair(&type, signature);
 		break;
 	}
 }

@@ -137,6 +137,11 @@ struct object_signature {
 	bool returns_integer; /* also bool and enumerations */
 	bool returns_pointer;
 	unsigned result_size; /* bytes; 0: unknown or void */
+	/* A struct of 9 to 16 bytes, in two registers. */
+	bool returns_pair;
+	/* What its words begin with: a pointer, or a number of so many bytes. */
+	bool pair_pointers[2];
+	unsigned pair_numbers[2];
 };
 /* Shape of the function that begins at @address; false without debug info. */
 bool object_function_signature(struct object *object, uint64_t address,

@@ -35,11 +35,22 @@ static struct err *routines_text(struct routines *routines, const char *text,
 	return NULL;
 }
 
+#define UNNAMED "(anonymous namespace)::"
+
+/* No source can say it, and none has to. */
+static void strip_unnamed(char *name)
+{
+	for (char *at = name; at && (at = strstr(at, UNNAMED));)
+		memmove(at, at + strlen(UNNAMED),
+			strlen(at + strlen(UNNAMED)) + 1);
+}
+
 static struct err *routines_name(struct routines_walk *walk, Dwarf_Die *die,
 				 const char **ret, unsigned *ret_flags)
 {
 	_cleanup_(str_freep) struct str name = STR_INIT;
 	TRY(scopes_name(walk->scopes, die, &name, ret_flags));
+	strip_unnamed(name.s);
 	return routines_text(walk->ret, name.s ? name.s : "", ret);
 }
 
@@ -354,9 +365,8 @@ static struct err *routines_add_variable(struct routines_walk *walk,
 	     walk->leave && walk->leave(file)))
 		return NULL;
 	TRY(read_value(walk, &origin, &variable.value));
-	if (variable.value.kind != ROUTINE_OBJECT &&
-	    variable.value.kind != ROUTINE_POINTER)
-		return NULL;
+	if (variable_address(walk->object, die, &variable.address))
+		variable.address += walk->bias;
 	TRY(routines_name(walk, &origin, &variable.name, &flags));
 	if (file)
 		TRY(routines_text(walk->ret, file, &variable.file));
@@ -426,6 +436,69 @@ struct err *object_routines(struct object *object, uint64_t bias,
 			 object_unit_die(object, &units->data.data[i]));
 	map_text_free(&walk.known);
 	return walk.err;
+}
+
+/* ---- what is static in a file ---- */
+
+/* As it would be called if other files could name it. */
+static char *public_name(const char *name)
+{
+	char *plain = demangle_name(name);
+	if (!plain)
+		plain = strdup(name);
+	strip_unnamed(plain);
+	return plain;
+}
+
+/* gcc gives no symbol to what is static: then parameters do not count. */
+static bool is_public_name(const struct routine *routine, const char *wanted)
+{
+	if (str_starts(routine->symbol, "_Z")) {
+		_cleanup_(freep) char *name = public_name(routine->symbol);
+		return name && !strcmp(name, wanted);
+	}
+	size_t n = strcspn(wanted, "(");
+	return strlen(routine->name) == n && !strncmp(routine->name, wanted, n);
+}
+
+/* @name is part of its symbol: a cheap look before a costly one. */
+static bool may_be_static(bool local, const char *of, const char *file,
+			  const char *name, const char *symbol)
+{
+	return local && of && !strcmp(of, file) &&
+	       strstr(symbol, scope_last_part(name));
+}
+
+bool routines_find_static(const struct routines *routines, const char *file,
+			  const char *symbol, uint64_t *ret)
+{
+	_cleanup_(freep) char *wanted = public_name(symbol);
+	bool found = false;
+	*ret = 0;
+	for (size_t i = 0; wanted && i < routines->variables.n; i++) {
+		const struct routine_variable *variable =
+			&routines->variables.data[i];
+		if (!may_be_static(variable->local, variable->file, file,
+				   variable->name, symbol) ||
+		    strcmp(variable->name, wanted) != 0)
+			continue;
+		/* The one in its namespace may only say that there is one. */
+		found = true;
+		*ret = variable->address;
+		if (*ret)
+			return true;
+	}
+	for (size_t i = 0; wanted && i < routines->functions.n; i++) {
+		const struct routine *routine = &routines->functions.data[i];
+		if (!may_be_static(routine->local, routine->file, file,
+				   routine->name, symbol))
+			continue;
+		if (!is_public_name(routine, wanted))
+			continue;
+		*ret = routine->address;
+		return true;
+	}
+	return found;
 }
 
 /* ---- how a file was compiled ---- */

@@ -10,12 +10,19 @@
 
 /*
  * Functions that have code or are inline, public members of classes, and
- * variables that are or point to structs. Files that @leave says are left out.
+ * variables of files and namespaces. Files that @leave says are left out.
  * @bias is added to addresses. Without debug information there are none.
  */
 struct err *object_routines(struct object *object, uint64_t bias,
 			    bool (*leave)(const char *file),
 			    struct routines *ret) _must_check_;
+
+/*
+ * What is static in @file, or in a namespace without a name there, and would
+ * have this symbol otherwise. *@ret: its address, 0 if it has none.
+ */
+bool routines_find_static(const struct routines *routines, const char *file,
+			  const char *symbol, uint64_t *ret);
 
 struct object_compiled {
 	char *folder;	     /* in which the compiler was started */

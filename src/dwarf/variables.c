@@ -173,6 +173,16 @@ static size_t variable_find_places(struct object *object, Dwarf_Die *die,
 	return n;
 }
 
+bool variable_address(struct object *object, Dwarf_Die *die, uint64_t *ret)
+{
+	struct variable_place places[PIECES_MAX];
+	if (variable_find_places(object, die, places) != 1 || places[0].tls ||
+	    places[0].size || places[0].offset)
+		return false;
+	*ret = places[0].address;
+	return true;
+}
+
 /*
  * gcc with -gsplit-dwarf gives the address in the TLS block's template instead
  * of the offset (gcc 12).

@@ -48,17 +48,22 @@ struct err *arrival_append_place(struct str *str,
 	return place->column ? str_appendf(str, ":%u", place->column) : NULL;
 }
 
-static struct err *arrival_append_event(struct str *str,
-					const struct arrival *arrival)
+struct err *arrival_append_event(struct str *str, const struct arrival *arrival)
 {
 	bool started = !strcmp(arrival->operation, "start");
+	bool locks = !strcmp(arrival->operation, "pthread_mutex_lock");
 	const struct call_frame *frame =
 		arrival->stack.n ? &arrival->stack.data[0] : NULL;
+	bool timer = !strcmp(arrival->operation, "timer");
 	if (started)
 		TRY(str_append(str, "the thread started"));
+	else if (timer)
+		TRY(str_append(str, "the timer armed"));
+	else if (!strcmp(arrival->operation, "signal"))
+		TRY(str_append(str, "what a thread does when a signal comes"));
 	else
-		TRY(str_appendf(str, "what a thread does after %s",
-				arrival->operation));
+		TRY(str_appendf(str, "what a thread does %s %s",
+				locks ? "from" : "after", arrival->operation));
 	if (frame && frame->file) {
 		TRY(str_append(str, " at "));
 		TRY(words_append_place(str, frame->file, frame->line));
@@ -71,6 +76,12 @@ struct err *arrival_append_condition(struct str *str,
 {
 	if (!arrival->operation)
 		return str_append(str, "its threads take turns differently");
+	bool all = !arrival->early && arrival->event &&
+		   !strcmp(arrival->event, ARRIVAL_ALL);
+	if (all)
+		return str_append(str, "all work of other threads comes late");
 	TRY(arrival_append_event(str, arrival));
+	if (!arrival->early && arrival->event && strchr(arrival->event, '\n'))
+		TRY(str_append(str, ", with other work,"));
 	return str_appendf(str, " comes %s", arrival->early ? "early" : "late");
 }

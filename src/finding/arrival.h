@@ -22,6 +22,7 @@ enum arrival_step_kind {
 	ARRIVAL_HELD,	  /* … and is held */
 	ARRIVAL_RELEASED, /* … and goes on */
 	ARRIVAL_PAUSED,	  /* the test's thread waits for the others, there */
+	ARRIVAL_EXPIRED,  /* a timer of the kernel, armed there */
 	ARRIVAL_FAILED,
 };
 
@@ -32,6 +33,9 @@ struct arrival_step {
 	uint64_t ns;	 /* since the test began, on the program's clock */
 	struct arrival_place place;
 };
+
+/* arrival.event: whatever other threads do. */
+#define ARRIVAL_ALL "*"
 
 struct arrival {
 	size_t test;
@@ -53,6 +57,7 @@ struct arrival {
 	/* The schedule, for `replay`: see suite/schedule.h. */
 	char *event;
 	unsigned nth;
+	bool inside;
 	char *until;
 	unsigned until_nth;
 	char *before;
@@ -72,6 +77,9 @@ static inline const struct arrival *arrival_of(const struct finding *finding)
 }
 
 void arrival_free(struct arrival *arrival);
+/* "the thread started at x.c:12"; there is an operation. */
+struct err *arrival_append_event(struct str *str,
+				 const struct arrival *arrival) _must_check_;
 /* "the thread started at x.c:12 comes late" */
 struct err *
 arrival_append_condition(struct str *str,

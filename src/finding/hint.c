@@ -41,6 +41,10 @@ static const struct {
 	  "in the suite's initialize function" },
 	{ "munit", "in the tear_down function", "in the setup function" },
 	{ "utest", "in UTEST_F_TEARDOWN", "in UTEST_F_SETUP" },
+	{ "junit4", "in the @After method", "in the @Before method" },
+	{ "junit5", "in the @AfterEach method", "in the @BeforeEach method" },
+	{ "testng", "in the @AfterMethod method",
+	  "in the @BeforeMethod method" },
 };
 
 static const char *place_to_undo(const char *framework)
@@ -108,6 +112,21 @@ static struct err *append_environment(struct str *str,
 	return str_append(str, ", 1)");
 }
 
+static struct err *append_property(struct str *str,
+				   const struct hint_change *change,
+				   const char *name)
+{
+	bool absent = is_absent(change->before);
+	TRY(str_append(str, absent ? "System.clearProperty(\""
+				   : "System.setProperty(\""));
+	TRY(words_append(str, name));
+	if (absent)
+		return str_append(str, "\")");
+	TRY(str_append(str, "\", "));
+	TRY(words_append(str, change->before));
+	return str_append(str, ")");
+}
+
 static struct err *append_file_undo(struct str *str,
 				    const struct hint_change *change)
 {
@@ -164,6 +183,19 @@ static const struct {
 	{ "stream*", "restore its flags: copyfmt() of a copy from before" },
 	{ "terminate-handler", "std::set_terminate() with the old one" },
 	{ "new-handler", "std::set_new_handler() with the old one" },
+	{ "default-*locale", "Locale.setDefault() with the one from before" },
+	{ "default-time-zone",
+	  "TimeZone.setDefault() with the one from before" },
+	{ "default-uncaught-exception-handler",
+	  "Thread.setDefaultUncaughtExceptionHandler() with the old one" },
+	{ "System.out", "System.setOut() with the stream from before" },
+	{ "System.err", "System.setErr() with the stream from before" },
+	{ "System.in", "System.setIn() with the stream from before" },
+	{ "security-manager", "System.setSecurityManager() with the old one" },
+	{ "shutdown-hooks", "Runtime.removeShutdownHook() with that hook" },
+	{ "proxy-selector", "ProxySelector.setDefault() with the old one" },
+	{ "authenticator", "Authenticator.setDefault() with the old one" },
+	{ "cookie-handler", "CookieHandler.setDefault() with the old one" },
 };
 
 static struct err *append_process(struct str *str,
@@ -173,6 +205,9 @@ static struct err *append_process(struct str *str,
 	TRY(name_in_brackets(change->root, "environment", &name));
 	if (name)
 		return append_environment(str, change, name);
+	TRY(name_in_brackets(change->root, "system-property", &name));
+	if (name)
+		return append_property(str, change, name);
 	for (size_t i = 0; i < ARRAY_SIZE(attributes); i++) {
 		const char *undo = attributes[i].undo;
 		const char *value = strstr(undo, "%s");

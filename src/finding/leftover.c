@@ -4,9 +4,49 @@
 
 #include "base/str.h"
 
+void leftover_trace_free(struct leftover_trace *trace)
+{
+	for (size_t i = 0; i < trace->n; i++) {
+		free(trace->stack[i].function);
+		free(trace->stack[i].file);
+	}
+	free(trace->stack);
+	*trace = (struct leftover_trace){};
+}
+
+struct err *leftover_trace_fill(struct leftover_trace *trace, size_t test,
+				const struct call_frame *stack, size_t n)
+{
+	struct leftover_trace filled = {
+		.test = test,
+		.stack = calloc(n + 1, sizeof(*stack)),
+	};
+	struct err *err = NULL;
+	if (!filled.stack)
+		return err_nomem();
+	for (; !err && filled.n < n; filled.n++) {
+		struct call_frame *frame = &filled.stack[filled.n];
+		frame->line = stack[filled.n].line;
+		err = str_copy(stack[filled.n].function, &frame->function);
+		if (!err)
+			err = str_copy(stack[filled.n].file, &frame->file);
+	}
+	if (err) {
+		leftover_trace_free(&filled);
+		return err;
+	}
+	leftover_trace_free(trace);
+	*trace = filled;
+	return NULL;
+}
+
 void leftover_free(struct leftover *leftover)
 {
 	change_free(&leftover->change);
+	leftover_trace_free(&leftover->written);
+	for (size_t i = 0; i < leftover->reads.n; i++)
+		leftover_trace_free(&leftover->reads.data[i]);
+	vec_free(&leftover->reads);
 	vec_free(&leftover->readers);
 }
 

@@ -16,9 +16,18 @@ enum leftover_effect {
 	EFFECT_ACCUMULATES, /* a second run changes it again */
 };
 
+/* Where a test reads or wrote it: innermost function first. */
+struct leftover_trace {
+	size_t test;
+	struct call_frame *stack;
+	size_t n;
+};
+
 struct leftover {
 	size_t test;
 	struct change change;
+	struct leftover_trace written;	  /* by the test; empty: not known */
+	VEC(struct leftover_trace) reads; /* of some of its readers */
 	enum leftover_effect effect;
 	VEC(size_t) readers; /* other tests that were seen to read it */
 	bool readers_known;
@@ -67,6 +76,11 @@ static inline const struct leftover *leftover_of(const struct finding *finding)
 }
 
 void leftover_free(struct leftover *leftover);
+void leftover_trace_free(struct leftover_trace *trace);
+/* A copy of @stack. */
+struct err *leftover_trace_fill(struct leftover_trace *trace, size_t test,
+				const struct call_frame *stack,
+				size_t n) _must_check_;
 /* Numbers that each run counts up or draws anew, and nothing else? */
 bool leftover_counts(const struct leftover *leftover);
 /* As far as its first change tells. */

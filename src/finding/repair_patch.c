@@ -6,6 +6,7 @@ void repair_patch_free(struct repair_patch *patch)
 {
 	free(patch->finding);
 	free(patch->patch);
+	free(patch->folder);
 	free(patch->function);
 	free(patch->path);
 	free(patch->content);

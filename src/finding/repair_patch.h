@@ -10,6 +10,7 @@ struct repair_patch {
 	size_t test;
 	char *finding;	/* id of what is fixed */
 	char *patch;	/* unified diff; NULL: none was found */
+	char *folder;	/* where to apply it; NULL: the working directory */
 	char *function; /* that is called; NULL: none in particular */
 	char *path;	/* file that is changed, and what it becomes */
 	char *content;

@@ -30,7 +30,7 @@ struct err *words_append_place(struct str *line, const char *file,
 			       unsigned number)
 {
 	_cleanup_(freep) char *shown = NULL;
-	TRY(path_display(NULL, file, &shown));
+	TRY(path_display_short(file, &shown));
 	TRY(words_append(line, shown));
 	return number ? str_appendf(line, ":%u", number) : NULL;
 }
@@ -122,23 +122,9 @@ struct err *words_append_tests(struct str *line, const struct roster *roster,
 	return append_rest(line, n, shown);
 }
 
-struct err *words_append_shell(struct str *line, const char *word)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
-				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789_-+=./:,@%";
-	if (*word && word[strspn(word, safe)] == '\0')
-		return str_append(line, word);
-	TRY(str_append(line, "'"));
-	for (const char *c = word; *c; c++)
-		TRY(*c == '\'' ? str_append(line, "'\\''")
-			       : str_append_n(line, c, 1));
-	return str_append(line, "'");
-}
-
 struct err *words_append_pattern(struct str *line, const char *name)
 {
 	_cleanup_(str_freep) struct str pattern = STR_INIT;
 	TRY(str_append_pattern(&pattern, name));
-	return words_append_shell(line, pattern.s ? pattern.s : "");
+	return str_append_shell(line, pattern.s ? pattern.s : "");
 }

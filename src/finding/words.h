@@ -24,8 +24,6 @@ struct err *words_append_texts(struct str *line, const char *const *texts,
 struct err *words_append_tests(struct str *line, const struct roster *roster,
 			       const size_t *tests, size_t n,
 			       size_t max) _must_check_;
-/* A word for a shell: quoted where that is needed. */
-struct err *words_append_shell(struct str *line, const char *word) _must_check_;
 /* The same for a name as a pattern that matches nothing else. */
 struct err *words_append_pattern(struct str *line,
 				 const char *name) _must_check_;

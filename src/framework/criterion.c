@@ -888,6 +888,7 @@ const struct framework framework_criterion = {
 		.libraries = FRAMEWORK_LIST("libcriterion", "libboxfort",
 			"libnanomsg"),
 	},
+	.answered = true,
 	.isolation = "as its worker runs them",
 	.attach = criterion_attach,
 	.discover = criterion_discover,

@@ -44,6 +44,11 @@ const char *frameworks_name(size_t i)
 	return i < ARRAY_SIZE(frameworks) - 1 ? frameworks[i]->name : NULL;
 }
 
+const struct framework_own *frameworks_own(size_t i)
+{
+	return i < ARRAY_SIZE(frameworks) - 1 ? &frameworks[i]->own : NULL;
+}
+
 const char *frameworks_library(size_t i)
 {
 	for (size_t j = 0; frameworks[j]; j++) {

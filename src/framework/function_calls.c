@@ -21,6 +21,23 @@ bool function_returns_void(const struct run *run, uint64_t address)
 	       signature.returns_void;
 }
 
+void function_result(const struct run *run, uint64_t address,
+		     struct arch_result *ret)
+{
+	uint32_t value = (uint32_t)run->session->discovery;
+	struct object_signature signature = {};
+	function_signature_of(run, address, &signature);
+	*ret = (struct arch_result){
+		.registers = signature.returns_void ? 0 : 1,
+		.values = { value },
+	};
+	if (!signature.returns_pair)
+		return;
+	ret->registers = 2;
+	for (unsigned i = 0; i < 2; i++)
+		ret->values[i] = signature.pair_pointers[i] ? 0 : value;
+}
+
 /*
  * Of a function that never returns, as it ends with exit(), the compiler may know
  * that: then the caller's code ends with the call.
@@ -50,7 +67,9 @@ struct err *function_skip_call(struct run *run, struct thread *thread,
 {
 	if (function_call_is_final(run, thread))
 		return run_leaves(run, 0);
-	if (function_returns_void(run, address))
-		return calls_skip_void(run, thread);
-	return calls_skip(run, thread, (uint64_t)run->session->discovery);
+	struct arch_result result;
+	function_result(run, address, &result);
+	TRY(calls_skip_void(run, thread));
+	regs_set_results(&thread->regs, &result);
+	return NULL;
 }

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "program/program.h"
+#include "tracee/arch.h"
 
 struct run;
 struct thread;
@@ -23,6 +24,9 @@ struct thread;
 bool function_signature_of(const struct run *run, uint64_t address,
 			   struct object_signature *ret);
 bool function_returns_void(const struct run *run, uint64_t address);
+/* What it returns where it is skipped: what means success. */
+void function_result(const struct run *run, uint64_t address,
+		     struct arch_result *ret);
 /* At the first instruction: it returns at once, with what means success. */
 struct err *function_skip_call(struct run *run, struct thread *thread,
 			       uint64_t address) _must_check_;

@@ -1,6 +1,7 @@
 #include "framework/function_discovery.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "framework/function_calls.h"
 #include "framework/function_names.h"
@@ -70,16 +71,23 @@ function_discovery_note_call(struct run *run,
 				notes.next + sizeof(entry));
 }
 
+struct err *function_discovery_note(struct run *run,
+				    const struct thread *thread,
+				    const struct function_discovery *discovery,
+				    uint64_t address)
+{
+	uint64_t argument = thread_arg(thread, 0);
+	return discovery->notes.v
+		       ? function_discovery_note_call(run, discovery, address,
+						      argument)
+		       : function_discovery_add_call(run, address, argument);
+}
+
 struct err *function_discovery_add(struct run *run, struct thread *thread,
 				   const struct function_discovery *discovery,
 				   uint64_t address)
 {
-	uint64_t argument = thread_arg(thread, 0);
-	if (discovery->notes.v)
-		TRY(function_discovery_note_call(run, discovery, address,
-						 argument));
-	else
-		TRY(function_discovery_add_call(run, address, argument));
+	TRY(function_discovery_note(run, thread, discovery, address));
 	return function_skip_call(run, thread, address);
 }
 
@@ -156,25 +164,24 @@ struct err *function_discovery_end(struct run *run, struct thread *thread,
 struct function_overlays {
 	struct raddr notes;
 	const struct module *module; /* whose code this is; NULL: none yet */
-	struct raddr note_void, note_result;
+	/* By the number of registers; for this result. */
+	struct raddr notes_of[3];
+	struct arch_result results[3];
 	bool forks;
 };
 
 /* In each file of the project, code that notes, in reach of its functions. */
 static struct err *
 function_discovery_write_code(struct run *run, const struct module *module,
+			      const struct arch_result *result,
 			      struct function_overlays *overlays)
 {
 	struct thread *thread = run->ready_thread;
 	uint8_t code[ARCH_NOTE_SIZE];
-	arch_note(overlays->notes, false, 0, code);
+	arch_note(overlays->notes, result, code);
 	TRY(breakpoint_code(thread, RADDR(module->start), code, sizeof(code),
-			    &overlays->note_void));
-	arch_note(overlays->notes, true, (uint32_t)run->session->discovery,
-		  code);
-	TRY(breakpoint_code(thread, RADDR(module->start), code, sizeof(code),
-			    &overlays->note_result));
-	overlays->module = module;
+			    &overlays->notes_of[result->registers]));
+	overlays->results[result->registers] = *result;
 	return NULL;
 }
 
@@ -193,10 +200,20 @@ function_discovery_overlay(void *data, struct run *run,
 	    !breakpoint_code_returns(run->tracee, at, symbol->size))
 		return NULL;
 	if (overlays->module != module)
-		TRY(function_discovery_write_code(run, module, overlays));
-	struct raddr note = function_returns_void(run, at.v)
-				    ? overlays->note_void
-				    : overlays->note_result;
+		memset(overlays->notes_of, 0, sizeof(overlays->notes_of));
+	overlays->module = module;
+	struct arch_result result;
+	function_result(run, at.v, &result);
+	struct raddr note = overlays->notes_of[result.registers];
+	if (!note.v) {
+		TRY(function_discovery_write_code(run, module, &result,
+						  overlays));
+		note = overlays->notes_of[result.registers];
+	}
+	/* Structs differ: it keeps its breakpoint. */
+	if (memcmp(&result, &overlays->results[result.registers],
+		   sizeof(result)) != 0)
+		return NULL;
 	return arch_call(at, note, code)
 		       ? breakpoint_overlay(run->tracee, at, code, sizeof(code))
 		       : NULL;

@@ -1,7 +1,7 @@
 /*
  * Finding the tests of a hand-written runner: a run in a copy of the process in
  * which every call of a test function returns at once and is noted; for
- * functions.c.
+ * functions.c. Where the program does not survive that, the functions run.
  */
 #pragma once
 
@@ -31,7 +31,12 @@ struct err *function_discovery_start(struct run *run, struct thread *thread,
 struct err *function_discovery_mark_fork(
 	struct run *run,
 	const struct function_discovery *discovery) _must_check_;
-/* In the copy, at the entry of a test function. */
+/* In the copy, at the entry of a test function: it is noted, and runs. */
+struct err *function_discovery_note(struct run *run,
+				    const struct thread *thread,
+				    const struct function_discovery *discovery,
+				    uint64_t address) _must_check_;
+/* There: it is noted, and returns at once. */
 struct err *function_discovery_add(struct run *run, struct thread *thread,
 				   const struct function_discovery *discovery,
 				   uint64_t address) _must_check_;

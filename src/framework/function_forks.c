@@ -233,9 +233,10 @@ static struct err *function_forks_overlay(struct run *run,
 {
 	uint8_t code[ARCH_INSN_MAX];
 	size_t n = ARCH_CALL_SIZE;
+	struct arch_result result;
+	function_result(run, from.v, &result);
 	if (!to.v)
-		n = arch_return(!function_returns_void(run, from.v),
-				(uint32_t)run->session->discovery, code);
+		n = arch_return(&result, code);
 	else if (!arch_jump(from, to, code))
 		return err_create(ERR_SUITE, "a test function is too far away "
 					     "from another");

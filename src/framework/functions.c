@@ -6,7 +6,9 @@
  * The tests are found by a run in which every such call returns immediately. What
  * the calls return decides how some runners continue ("if (!test_a()) return 1;"),
  * so there are two runs, with 0 and with 1. The one that gets further, or ends
- * better, also shows which of the two means success.
+ * better, also shows which of the two means success. If the program crashes in
+ * both, as its code needs what its tests leave, there is a third run, in which
+ * the tests run.
  *
  * The program always runs normally, so that the code between the calls runs, too.
  * In an order that keeps its own sequence, calls that are not wanted are skipped;
@@ -116,6 +118,23 @@ static size_t functions_test_of_call(const struct run *run,
 	return RUN_NONE;
 }
 
+/*
+ * Of a struct that is a message and a number, the number tells. Is it the second
+ * word? Its size goes to @ret, if there is one.
+ */
+static bool functions_pair_number(const struct object_signature *signature,
+				  unsigned *ret)
+{
+	for (unsigned i = 0; signature->returns_pair && i < 2; i++) {
+		if (!signature->pair_numbers[i] ||
+		    !signature->pair_pointers[1 - i])
+			continue;
+		*ret = signature->pair_numbers[i];
+		return i == 1;
+	}
+	return false;
+}
+
 static struct err *functions_judge_result(struct run *run,
 					  const struct thread *thread,
 					  uint64_t address)
@@ -131,15 +150,18 @@ static struct err *functions_judge_result(struct run *run,
 		return run_fail(run, NULL, 0,
 				message ? message : "returned a pointer");
 	}
-	if (!signature.returns_integer)
+	unsigned size = signature.returns_integer ? signature.result_size : 0;
+	if (functions_pair_number(&signature, &size))
+		result = regs_second_result(&thread->regs);
+	if (!signature.returns_integer && !size)
 		return NULL;
 	/* What is above the size of the type is undefined. */
 	int64_t value = (int32_t)result;
-	if (signature.result_size == 1)
+	if (size == 1)
 		value = (int64_t)(result & 0xff);
-	else if (signature.result_size == 2)
+	else if (size == 2)
 		value = (int64_t)(result & 0xffff);
-	else if (signature.result_size == 8)
+	else if (size == 8)
 		value = (int64_t)result;
 	bool passed = run->session->discovery ? value != 0 : value == 0;
 	if (passed)
@@ -173,18 +195,26 @@ static struct err *functions_pass_inner(struct run *run, uint64_t address)
 	return run_unbreak(run, RADDR(address));
 }
 
-static struct err *functions_leave_test(struct run *run)
+/* The entries that rested while the test ran have their breakpoints again. */
+static struct err *functions_wake_entries(struct run *run)
 {
 	struct functions *functions = run->state;
 	functions->call.inside = false;
 	functions->inner = 0;
-	between_end(run, run->current);
-	TRY(between_restore_variables(run, &functions->kept));
 	while (functions->n_resting) {
 		size_t i = --functions->n_resting;
 		TRY(breakpoint_set(run->tracee, functions->resting[i].address,
 				   functions->resting[i].word));
 	}
+	return NULL;
+}
+
+static struct err *functions_leave_test(struct run *run)
+{
+	struct functions *functions = run->state;
+	between_end(run, run->current);
+	TRY(between_restore_variables(run, &functions->kept));
+	TRY(functions_wake_entries(run));
 	/* The test may have written other code over that of the next. */
 	size_t slot = functions->slots.next;
 	if (slot >= run_tests(run))
@@ -200,6 +230,10 @@ static struct err *functions_leave_test(struct run *run)
 static struct err *functions_end_left(struct run *run)
 {
 	struct functions *functions = run->state;
+	if (run->discovering) {
+		TRY(functions_wake_entries(run));
+		return calls_ignore_site(run, &functions->call);
+	}
 	TRY(functions_leave_test(run));
 	TRY(calls_ignore_site(run, &functions->call));
 	TRY(run_fail(run, NULL, 0,
@@ -273,6 +307,13 @@ static struct err *functions_leave_call(struct run *run, struct thread *thread,
 		     own.returns_pointer == other.returns_pointer &&
 		     own.result_size == other.result_size;
 	uint64_t success = (uint64_t)run->session->discovery;
+	if (own.returns_pair) {
+		struct arch_result result;
+		function_result(run, functions->called, &result);
+		if (more || (!alike && !failed))
+			regs_set_results(&thread->regs, &result);
+		return NULL;
+	}
 	if (more || !alike)
 		regs_set_result(&thread->regs,
 				more || !failed ? success : !success);
@@ -333,12 +374,11 @@ static struct err *functions_add_quiet(void *data, struct run *run,
 {
 	struct functions_quiet *quiet = data;
 	uint64_t address = symbol->value + module->bias;
-	const struct quiet_function function = {
+	struct quiet_function function = {
 		.address = RADDR(address),
 		.size = symbol->size,
-		.has_result = !function_returns_void(run, address),
-		.result = (uint32_t)run->session->discovery,
 	};
+	function_result(run, address, &function.result);
 	return vec_push(&quiet->functions, function);
 }
 
@@ -403,6 +443,48 @@ static bool functions_is_inner(struct run *run, const struct thread *thread,
 	       (run_handle(run, slot) & FUNCTION_ADDRESS_MASK) != address;
 }
 
+/* After a test that ran while it was listed. */
+static struct err *functions_on_listed(struct run *run, struct thread *thread,
+				       uint64_t arg)
+{
+	struct functions *functions = run->state;
+	struct object_signature signature;
+	if (calls_left(&functions->call, thread))
+		return functions_end_left(run);
+	if (!calls_returned(&functions->call, thread))
+		return NULL;
+	if (function_signature_of(run, arg, &signature) &&
+	    signature.returns_integer) {
+		uint64_t result = regs_result(&thread->regs);
+		if (signature.result_size && signature.result_size < 8)
+			result &=
+				(UINT64_C(1) << 8 * signature.result_size) - 1;
+		run->session->listed_results[result != 0]++;
+	}
+	TRY(functions_wake_entries(run));
+	return calls_ignore_site(run, &functions->call);
+}
+
+/* At the entry of a test function, while tests are listed. */
+static struct err *functions_list_call(struct run *run, struct thread *thread,
+				       uint64_t address)
+{
+	struct functions *functions = run->state;
+	const struct session *session = run->session;
+	if (!session->listing_runs)
+		return function_discovery_add(run, thread,
+					      &functions->discovery, address);
+	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
+	TRY(function_discovery_note(run, thread, &functions->discovery,
+				    address));
+	TRY(calls_enter(run, thread, &functions->call, functions_on_listed,
+			address));
+	return functions->unwinds
+		       ? calls_notice_site(run, &functions->call,
+					   functions_on_listed, address)
+		       : NULL;
+}
+
 static struct err *functions_on_call(struct run *run, struct thread *thread,
 				     uint64_t arg)
 {
@@ -412,8 +494,7 @@ static struct err *functions_on_call(struct run *run, struct thread *thread,
 	if (functions->call.inside)
 		TRY(functions_end_left(run));
 	if (run->discovering && run->ready_thread)
-		return function_discovery_add(run, thread,
-					      &functions->discovery, arg);
+		return functions_list_call(run, thread, arg);
 	if (!run->order) {
 		run_ready(run, thread);
 		return NULL;
@@ -583,6 +664,8 @@ static struct err *functions_after_discovery(struct run *run,
 static struct err *functions_discover(struct run *run, struct thread *thread)
 {
 	struct functions *functions = run->state;
+	if (run->session->listing_runs)
+		return functions_on_call(run, thread, regs_pc(&thread->regs).v);
 	functions->forks.running = functions->forks.found;
 	return function_discovery_start(run, thread, &functions->discovery,
 					functions->forks.found);
@@ -617,7 +700,9 @@ static enum framework_result functions_result(const struct run *run,
 		return FRAMEWORK_RESULT_NONE;
 	if (!function_signature_of(run, address, &signature))
 		return FRAMEWORK_RESULT_UNKNOWN;
-	return signature.returns_integer || signature.returns_pointer
+	unsigned size = 0;
+	functions_pair_number(&signature, &size);
+	return signature.returns_integer || signature.returns_pointer || size
 		       ? FRAMEWORK_RESULT_TELLS
 		       : FRAMEWORK_RESULT_NONE;
 }
@@ -635,6 +720,7 @@ const struct framework framework_functions = {
 	.start = functions_start,
 	.copied = functions_copied,
 	.discoveries = 2,
+	.lists_running = true,
 	.branches = true,
 	.flows = true,
 	.exit_status_counts = true,

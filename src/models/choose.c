@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "wire/draw.h"
+
 struct wire_choices *choose_block;
 bool choose_first;
 
@@ -20,23 +22,15 @@ static uint64_t next_pick;
 
 /* ---- numbers ---- */
 
-static uint64_t choose_scramble_bits(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
-}
-
 uint64_t choose_mix(uint64_t a, uint64_t b)
 {
-	return choose_scramble_bits(a ^ choose_scramble_bits(b));
+	return wire_mix(a, b);
 }
 
 uint64_t choose_hash(const void *data, size_t n)
 {
 	const unsigned char *bytes = data;
-	uint64_t hash = choose_scramble_bits(n);
+	uint64_t hash = wire_scramble(n);
 	for (; n >= 8; n -= 8, bytes += 8) {
 		uint64_t word;
 		__builtin_memcpy(&word, bytes, 8);
@@ -44,7 +38,7 @@ uint64_t choose_hash(const void *data, size_t n)
 	}
 	for (; n; n--)
 		hash = (hash ^ *bytes++) * 0x100000001b3;
-	return choose_scramble_bits(hash);
+	return wire_scramble(hash);
 }
 
 uint64_t choose_hash_text(const char *text)
@@ -54,40 +48,12 @@ uint64_t choose_hash_text(const char *text)
 
 uint64_t choose_permutations(size_t n)
 {
-	uint64_t product = 1;
-	if (n > WIRE_PERMUTED)
-		return WIRE_MANY;
-	for (uint64_t i = 2; i <= n; i++)
-		product *= i;
-	return product > WIRE_MANY ? WIRE_MANY : product;
-}
-
-/*
- * As a sequence of swaps: the i-th element changes places with one of those not
- * before it, (n - i) possibilities each. Pick 0 swaps nothing.
- */
-static size_t swap_with(uint64_t *pick, size_t i, size_t n)
-{
-	size_t left = n - i;
-	if (n > WIRE_PERMUTED) {
-		*pick = choose_scramble_bits(*pick);
-		return i + (size_t)(*pick % left);
-	}
-	size_t with = i + (size_t)(*pick % left);
-	*pick /= left;
-	return with;
+	return wire_permutations(n);
 }
 
 void choose_permutation(uint64_t pick, size_t n, uint32_t *order)
 {
-	for (size_t i = 0; i < n; i++)
-		order[i] = (uint32_t)i;
-	for (size_t i = 0; pick && i + 1 < n; i++) {
-		size_t with = swap_with(&pick, i, n);
-		uint32_t other = order[with];
-		order[with] = order[i];
-		order[i] = other;
-	}
+	wire_permutation(pick, n, order);
 }
 
 void choose_permute(uint64_t pick, void *base, size_t n, size_t size)
@@ -95,7 +61,7 @@ void choose_permute(uint64_t pick, void *base, size_t n, size_t size)
 	unsigned char *bytes = base;
 	for (size_t i = 0; pick && i + 1 < n; i++) {
 		unsigned char *a = bytes + i * size;
-		unsigned char *b = bytes + swap_with(&pick, i, n) * size;
+		unsigned char *b = bytes + wire_swap_with(&pick, i, n) * size;
 		for (size_t k = 0; a != b && k < size; k++) {
 			unsigned char other = b[k];
 			b[k] = a[k];
@@ -126,7 +92,7 @@ uint64_t choose_object(const void *object)
 	uintptr_t address = (uintptr_t)object;
 	if (!choose_block || !choose_keyed())
 		return 0;
-	size_t at = choose_scramble_bits(address) % OBJECTS;
+	size_t at = wire_scramble(address) % OBJECTS;
 	if (unlikely(self.epoch != choose_block->epoch || !self.key))
 		choose_begin_epoch(choose_block);
 	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) !=
@@ -147,30 +113,12 @@ uint64_t choose_object(const void *object)
 void choose_object_changed(const void *object)
 {
 	uintptr_t address = (uintptr_t)object;
-	size_t at = choose_scramble_bits(address) % OBJECTS;
+	size_t at = wire_scramble(address) % OBJECTS;
 	if (__atomic_load_n(&objects[at].address, __ATOMIC_ACQUIRE) == address)
 		__atomic_store_n(&objects[at].address, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- telling ---- */
-
-/* Is it one that is to act? */
-static bool choose_model_is_on(const struct wire_choices *block,
-			       enum wire_model model)
-{
-	if (!choose_bit(block->on, model))
-		return false;
-	if (likely(!block->only_ranges))
-		return true;
-	for (uint64_t i = 0; i < block->ranges_n && i < WIRE_CHOICE_RANGES;
-	     i++) {
-		const struct wire_choice_range *range = &block->ranges[i];
-		if (range->thread == self.key && range->phase == self.phase &&
-		    self.n >= range->from && self.n < range->to)
-			return true;
-	}
-	return false;
-}
 
 static void choose_put_text(char *out, size_t *at, const char *text)
 {
@@ -285,6 +233,7 @@ choose_record_stack(struct wire_choices *block, struct wire_choice *record)
 {
 	list_modules(block);
 	record->stack_n = 0;
+	record->frames = 0;
 	uint64_t *registers = record->registers;
 	__asm__ volatile("leaq 0(%%rip), %%rax\n\t"
 			 "movq %%rax, 0(%0)\n\t"
@@ -391,7 +340,7 @@ static _cold_ void choose_begin_epoch(struct wire_choices *block)
 static uint64_t draw_one(const struct wire_choices *block,
 			 enum wire_model model, uint64_t alternatives)
 {
-	uint64_t pick = 1 + choose_mix(block->seed, model) % (alternatives - 1);
+	uint64_t pick = wire_draw_one(block, model, alternatives);
 	if (alternatives <= UINT16_MAX)
 		__atomic_store_n(&choose_ones[model],
 				 CHOOSE_ONE(block->seed, alternatives) << 16 |
@@ -457,7 +406,7 @@ uint64_t choose_pick_slow(enum wire_model model, uint64_t alternatives,
 	if (unlikely(self.epoch != block->epoch || !self.key))
 		choose_begin_epoch(block);
 	uint64_t pick = 0;
-	bool on = choose_model_is_on(block, model);
+	bool on = wire_acts(block, model, self.key, self.phase, self.n);
 	if (unlikely(block->trace_on))
 		pick = on ? choose_trace_call(block, model, alternatives, keys)
 			  : 0;

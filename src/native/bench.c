@@ -31,12 +31,16 @@
 #define TABLE_MAX 20000
 #define PATH_MAX_ 4096
 
-/* What a function that is only tried must not do: others would feel it. */
+/*
+ * What a function that is only tried must not do, since others would feel it; and
+ * what no test should be given a call of: it ends the try.
+ */
 static const char *const refused[] = {
-	"kill",	   "killpg",	  "sigqueue",	  "tgkill",  "execve",
-	"execv",   "execvp",	  "execvpe",	  "fexecve", "system",
-	"popen",   "posix_spawn", "posix_spawnp", "connect", "sendto",
-	"sendmsg", "reboot",
+	"kill",		"killpg",      "sigqueue", "tgkill",  "execve",
+	"execv",	"execvp",      "execvpe",  "fexecve", "system",
+	"popen",	"posix_spawn", "fork",	   "vfork",   "_Fork",
+	"posix_spawnp", "connect",     "sendto",   "sendmsg", "reboot",
+	"syscall",
 };
 
 struct refusal {
@@ -147,13 +151,16 @@ static bool bench_own_symbol(const struct bench *bench, const char *name,
  * several versions fits the processor.
  */
 static struct err *bench_bind_names(const struct bench *bench,
-				    struct strv *names, bool weak,
-				    struct suite_symbols *ret)
+				    const struct routines *routines,
+				    const char *file, struct strv *names,
+				    bool weak, struct suite_symbols *ret)
 {
 	for (size_t i = 0; i < names->n; i++) {
 		struct suite_symbol symbol = {};
-		bool found = bench_own_symbol(bench, names->data[i],
-					      &symbol.address);
+		bool own = routines_find_static(routines, file, names->data[i],
+						&symbol.address);
+		bool found = !own && bench_own_symbol(bench, names->data[i],
+						      &symbol.address);
 		if (!symbol.address && (found || weak))
 			continue;
 		symbol.name = take_ptr(names->data[i]);
@@ -166,18 +173,19 @@ static struct err *bench_bind_names(const struct bench *bench,
 }
 
 static struct err *bench_bind(void *context, const char *path,
+			      const struct routines *routines, const char *file,
 			      struct suite_symbols *ret)
 {
 	_cleanup_(strv_freep) struct strv names = {};
 	_cleanup_(strv_freep) struct strv weak = {};
 	TRY(object_needs(path, &names, &weak));
-	TRY(bench_bind_names(context, &names, false, ret));
-	return bench_bind_names(context, &weak, true, ret);
+	TRY(bench_bind_names(context, routines, file, &names, false, ret));
+	return bench_bind_names(context, routines, file, &weak, true, ret);
 }
 
 /* ---- calls ---- */
 
-/* From now on these functions only fail; the code is kept. */
+/* From now on nobody comes back from these; their code is kept. */
 static struct err *bench_refuse(struct bench *bench)
 {
 	struct tracee *tracee = bench->tries->run->tracee;
@@ -185,7 +193,7 @@ static struct err *bench_refuse(struct bench *bench)
 	uint64_t word;
 	if (bench->refusal_size)
 		return NULL;
-	bench->refusal_size = arch_return(true, UINT32_MAX, code);
+	bench->refusal_size = arch_undefined(code);
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		struct refusal refusal = {};
 		struct raddr at;
@@ -255,6 +263,94 @@ static struct err *bench_call(void *context, size_t index,
 	TRY(tries_copy(bench->tries, NULL, &copy));
 	BUG_ON(!copy);
 	struct err *err = bench_call_in(bench, copy, index, ret);
+	output_restart(bench->tries->session->output);
+	return err;
+}
+
+/* ---- calls without a compiler ---- */
+
+/* Texts and strings of a call, in the page of a process. */
+struct raw_texts {
+	struct tracee *tracee;
+	uint64_t at, end;
+};
+
+/* std::string of libstdc++: pointer, length, 16 bytes (basic_string.h). */
+#define STRING_WORDS 4
+
+static struct err *raw_put(struct raw_texts *texts, const void *data, size_t n,
+			   uint64_t *ret)
+{
+	if (texts->at + n > texts->end)
+		return err_create(ERR_SUITE, "too much for one call");
+	*ret = texts->at;
+	texts->at += (n + 15) & ~(uint64_t)15;
+	return memory_write(texts->tracee, RADDR(*ret), data, n);
+}
+
+static struct err *raw_argument(struct raw_texts *texts,
+				const struct suite_raw_argument *argument,
+				uint64_t *ret)
+{
+	uint64_t text = 0;
+	*ret = argument->value;
+	if (!argument->text)
+		return NULL;
+	size_t n = strlen(argument->text);
+	TRY(raw_put(texts, argument->text, n + 1, &text));
+	*ret = text;
+	if (!argument->string)
+		return NULL;
+	const uint64_t words[STRING_WORDS] = { text, n, n, 0 };
+	return raw_put(texts, words, sizeof(words), ret);
+}
+
+static struct err *bench_call_raw_in(const struct bench *bench,
+				     struct tracee *tracee,
+				     const struct suite_raw_call *call)
+{
+	struct raw_texts texts = { tracee, bench->page.v,
+				   bench->page.v + PATH_MAX_ };
+	struct thread *thread = tracee_thread(tracee, 0);
+	uint64_t arguments[ROUTINE_PARAMETERS + 1], result;
+	size_t n = 0;
+	if (call->getter) {
+		TRY(remote_call(thread, RADDR(call->getter), NULL, 0,
+				bench_limit(bench), &arguments[0]));
+		n = 1;
+	}
+	for (size_t i = 0; i < call->n && n < ROUTINE_PARAMETERS; i++)
+		TRY(raw_argument(&texts, &call->arguments[i], &arguments[n++]));
+	return remote_call(thread, RADDR(call->function), arguments, n,
+			   bench_limit(bench), &result);
+}
+
+static struct err *bench_call_raw(void *context,
+				  const struct suite_raw_call *call,
+				  struct suite_called *ret)
+{
+	struct bench *bench = context;
+	_cleanup_(run_destroyp) struct run *copy = NULL;
+	*ret = (struct suite_called){};
+	TRY(bench_refuse(bench));
+	TRY(bench_put_text(bench, ""));
+	TRY(tries_copy(bench->tries, NULL, &copy));
+	BUG_ON(!copy);
+	TRY(tries_settle(copy));
+	struct err *err = call->function
+				  ? bench_call_raw_in(bench, copy->tracee, call)
+				  : NULL;
+	if (err && err_kind(err) == ERR_SUITE) {
+		err_ignore(err);
+		output_restart(bench->tries->session->output);
+		return NULL;
+	}
+	if (!err)
+		err = bench_allow(bench, copy->tracee);
+	if (!err)
+		err = tries_run_test(bench->tries, copy);
+	ret->returned = !err;
+	ret->outcome = bench->tries->outcome;
 	output_restart(bench->tries->session->output);
 	return err;
 }
@@ -346,10 +442,28 @@ static struct err *bench_count_blocks(const struct bench *bench, size_t *ret)
 
 /* ---- all of it ---- */
 
+static struct err *bench_spoil(struct bench *bench, struct err *err)
+{
+	if (!err || err_kind(err) != ERR_SUITE)
+		return err;
+	bench->why_not = "the call does not come back";
+	err_ignore(err);
+	return NULL;
+}
+
 /* What was asked to be called first; a call that fails leaves no bench. */
 static struct err *bench_call_first(struct bench *bench)
 {
 	bool loaded = false;
+	if (bench->options->raw || bench->options->library)
+		TRY(bench_refuse(bench));
+	if (bench->options->raw) {
+		TRY(bench_put_text(bench, ""));
+		return bench_spoil(bench,
+				   bench_call_raw_in(bench,
+						     bench->tries->run->tracee,
+						     bench->options->raw));
+	}
 	if (!bench->options->library)
 		return NULL;
 	TRY(bench_load(bench, bench->options->library, &loaded));
@@ -357,16 +471,11 @@ static struct err *bench_call_first(struct bench *bench)
 		bench->why_not = "what was compiled for it cannot be loaded";
 		return NULL;
 	}
-	struct err *err =
+	return bench_spoil(
+		bench,
 		remote_call_own(bench_thread(bench),
 				RADDR(bench->table.data[bench->options->first]),
-				bench_limit(bench));
-	if (err && err_kind(err) == ERR_SUITE) {
-		bench->why_not = "the call does not come back";
-		err_ignore(err);
-		return NULL;
-	}
-	return err;
+				bench_limit(bench)));
 }
 
 /* Files that differ are roots, too. */
@@ -394,6 +503,7 @@ static struct err *bench_use(struct tries *tries, void *data)
 		.bind = bench_bind,
 		.load = bench_load,
 		.call = bench_call,
+		.call_raw = bench_call_raw,
 		.rank = bench_rank,
 	};
 	bench->tries = tries;
@@ -406,6 +516,8 @@ static struct err *bench_use(struct tries *tries, void *data)
 	TRY(bench_call_first(bench));
 	if (bench->why_not)
 		return NULL;
+	TRY(bench_allow(bench, tries->run->tracee));
+	bench->refusals.n = bench->refusal_size = 0;
 	TRY(saving_take(tries->session, &tries->files));
 	if (tries->n > 1) {
 		TRY(tries_look_at_changes(tries, &bench->roots));

@@ -752,7 +752,8 @@ static struct err *between_decide(struct session *session)
 
 struct err *between_find(struct session *session, const size_t *tests, size_t n)
 {
-	if (!session->framework->flows || session->tests_forked)
+	if (!session->framework->flows || session->tests_forked ||
+	    session->dies_without_tests)
 		return NULL;
 	size_t all = session->suite.tests.n;
 	struct between *between = session->between;

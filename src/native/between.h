@@ -23,7 +23,8 @@
  * name of the test): where another test runs in the place, it has the value that
  * it has for that test, until the test ends.
  *
- * Where the state cannot be compared, there is a fixture.
+ * Where the state cannot be compared, there is a fixture. Where the program does not
+ * survive that its tests are skipped (session.h), there is none.
  */
 #pragma once
 

@@ -130,9 +130,35 @@ static const char *const likely_globs[] = {
 /* Fewer are a coincidence. */
 #define LIKELY_MIN 2
 
+/* A method of so many classes is that of a runner's own test classes. */
+#define LIKELY_CLASSES 3
+
 struct likely_names {
 	unsigned n[ARRAY_SIZE(likely_globs)];
+	/* C++ methods with "test" in their names: in how many classes. */
+	struct map_text methods;
+	char method[64]; /* the most frequent */
+	unsigned n_classes;
 };
+
+static void likely_names_free(struct likely_names *likely)
+{
+	map_text_free(&likely->methods);
+}
+
+static void count_likely_method(struct likely_names *likely, const char *name)
+{
+	uint64_t n = 0;
+	if (strlen(name) >= sizeof(likely->method) || name[0] == '~' ||
+	    strpbrk(name, "<( ") || !strcasestr(name, "test"))
+		return;
+	map_text_get(&likely->methods, name, &n);
+	err_ignore(map_text_put(&likely->methods, name, ++n));
+	if (n <= likely->n_classes)
+		return;
+	likely->n_classes = (unsigned)n;
+	snprintf(likely->method, sizeof(likely->method), "%s", name);
+}
 
 static bool count_likely(void *data, const struct object_symbol *symbol)
 {
@@ -140,8 +166,15 @@ static bool count_likely(void *data, const struct object_symbol *symbol)
 	if (!symbol->function || strchr(symbol->name, '.'))
 		return true;
 	_cleanup_(freep) char *name = object_function_name(symbol->name);
+	const char *scope = NULL;
+	for (const char *at = name ? strstr(name, "::") : NULL; at;
+	     at = strstr(at + 2, "::"))
+		scope = at;
 	for (size_t i = 0; name && i < ARRAY_SIZE(likely_globs); i++)
-		likely->n[i] += str_glob(likely_globs[i], name);
+		likely->n[i] += (!scope || strstr(likely_globs[i], "::")) &&
+				str_glob(likely_globs[i], name);
+	if (scope)
+		count_likely_method(likely, scope + 2);
 	return true;
 }
 
@@ -172,9 +205,14 @@ struct err *executable_unrecognised(const struct program *program,
 			"-fno-inline or mark them "
 			"__attribute__((noinline))",
 			inlined);
-	struct likely_names likely = {};
+	_cleanup_(likely_names_free) struct likely_names likely = {};
 	if (module->object)
 		object_each_symbol(module->object, count_likely, &likely);
+	if (likely.n_classes >= LIKELY_CLASSES)
+		return err_hint(err,
+				"%u classes have a method '%s': are these its "
+				"tests? --test-functions '*::%s'",
+				likely.n_classes, likely.method, likely.method);
 	size_t best = 0;
 	for (size_t i = 1; i < ARRAY_SIZE(likely_globs); i++) {
 		if (likely.n[i] > likely.n[best])
@@ -308,9 +346,17 @@ void executable_judge_end(struct session *session, const struct run *run,
 void executable_tell_listing(struct session *session)
 {
 	size_t n = session->suite.tests.n;
-	if (!session->listing_end || session->told_listing)
+	if (session->told_listing)
 		return;
 	session->told_listing = true;
+	if (session->dies_without_tests && session->framework->flows)
+		suite_limit(session->observer,
+			    "the program crashes or hangs if its tests are "
+			    "skipped: some tests ran without the code before "
+			    "them; if that code is tests, too, name them with "
+			    "--test-functions");
+	if (!session->listing_end)
+		return;
 	suite_limit(session->observer,
 		    "the program %s while its tests were listed: there may be "
 		    "more than the %zu test%s that it had called by then",

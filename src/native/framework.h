@@ -80,6 +80,8 @@ struct framework {
 	const char *const *arguments;
 	const char *const *environment;
 	struct framework_own own; /* program/own.h */
+	/* Its tests wait for answers while they run, which we give. */
+	bool answered;
 	/* Loaded, nothing run yet: set breakpoints. */
 	struct err *(*attach)(struct run *run);
 	/* Libraries were loaded in the meantime (dlopen); may be NULL. */
@@ -127,6 +129,12 @@ struct framework {
 	 * them from 0; the best is taken: most tests, then exit status 0.
 	 */
 	int discoveries;
+	/*
+	 * Where all of these crash or hang: another one in which the tests run
+	 * (session.listing_runs). What the tests leave is then there for the
+	 * code that follows them.
+	 */
+	bool lists_running;
 	/*
 	 * By default it runs each test in a process of its own, and the adapter
 	 * makes them share one: how that is called, e.g. "as with --no-fork".

@@ -31,6 +31,8 @@
 #define FILE_WRITE_BASE 32
 /* More than that in a stdio buffer is not taken over by a cut. */
 #define PENDING_MAX ((uint64_t)1 << 20)
+/* A test that did nothing for that long did wait, or was kept waiting. */
+#define WAITED_NS NS_PER_MS
 
 struct run *run_create(struct session *session, struct tracee *tracee)
 {
@@ -281,6 +283,12 @@ struct err *run_point(struct run *run, enum suite_point point)
 	return watch ? watch_point(watch, &at) : NULL;
 }
 
+static uint64_t run_time_limit(const struct run *run)
+{
+	uint64_t all = run->session->suite.options.timeout_ns;
+	return run->limit_ns && run->limit_ns < all ? run->limit_ns : all;
+}
+
 struct err *run_begin(struct run *run)
 {
 	struct session *session = run->session;
@@ -316,9 +324,10 @@ struct err *run_begin(struct run *run)
 	chooser_begin(session->chooser, run->current);
 	TRY(sort_models_begin(run));
 	run->threads_before = tracee_threads_made(run->tracee);
+	run->cpu_before = tracee_cpu_time(run->tracee);
 	TRY(scheduler_begin(run));
 	run->began_ns = clock_now();
-	run->deadline = tracer_clock() + session->suite.options.timeout_ns;
+	run->deadline = tracer_clock() + run_time_limit(run);
 	return NULL;
 }
 
@@ -379,6 +388,32 @@ static void run_blame_held(struct run *run)
 		run->held.message = take_ptr(text);
 }
 
+/*
+ * The test slept, or waited for a timer. Time that went by without it says so
+ * only where the program can do that: on a busy machine it goes by in any test.
+ */
+static bool run_waited(const struct run *run, uint64_t ns)
+{
+	static const char *const waits[] = {
+		"alarm",
+		"clock_nanosleep",
+		"event_add",
+		"g_timeout_add",
+		"g_timeout_add_full",
+		"nanosleep",
+		"setitimer",
+		"sleep",
+		"timer_settime",
+		"timerfd_settime",
+		"ualarm",
+		"usleep",
+		"uv_timer_start",
+	};
+	return tracee_cpu_time(run->tracee) - run->cpu_before + WAITED_NS <
+		       ns &&
+	       program_uses_any(run->program, waits, ARRAY_SIZE(waits));
+}
+
 static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 {
 	struct session *session = run->session;
@@ -402,6 +437,8 @@ static struct err *finish_test(struct run *run, enum outcome outcome, bool gone)
 		result.file = run->file;
 		result.line = run->line;
 	}
+	if (!gone && result.ns > WAITED_NS)
+		result.waited = run_waited(run, result.ns);
 	bool waits = outcome == OUTCOME_PASS && !gone && run_waits_for_end(run);
 	bool wanted = outcome != OUTCOME_PASS || session->want_output || waits;
 	struct output_piece piece = {};
@@ -508,12 +545,6 @@ void run_allow_exit(struct run *run, int status)
 void run_allow_signal(struct run *run, int signal)
 {
 	run->allowed_signal = signal;
-}
-
-static uint64_t run_time_limit(const struct run *run)
-{
-	uint64_t all = run->session->suite.options.timeout_ns;
-	return run->limit_ns && run->limit_ns < all ? run->limit_ns : all;
 }
 
 void run_limit(struct run *run, uint64_t ns)
@@ -704,6 +735,9 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 	if (run->deferred && !run->killed_by &&
 	    (!run->exit_status || !verdict_status_counts(run->session)))
 		return finish_test(run, OUTCOME_PASS, true);
+	/* After the test, as without any: it lacks those that were skipped. */
+	if (run->deferred && run->session->dies_without_tests)
+		return finish_test(run, OUTCOME_PASS, true);
 	if (run->deferred && !run->killed_by) {
 		char text[64];
 		snprintf(text, sizeof(text), "the program ended with %s",
@@ -766,6 +800,11 @@ static struct err *on_deadline(struct run *run, bool hung, enum run_state *ret)
 	if (!run->in_test) {
 		*ret = RUN_HUNG;
 		return NULL;
+	}
+	/* As in on_gone(). */
+	if (run->deferred && run->session->dies_without_tests) {
+		*ret = RUN_STOPPED;
+		return finish_test(run, OUTCOME_PASS, false);
 	}
 	_cleanup_(freep) char *file = NULL, *function = NULL, *text = NULL;
 	unsigned line = 0;
@@ -936,6 +975,7 @@ struct err *run_loop(struct run *run, enum run_state *ret)
 			return NULL;
 		case TRACEE_CLONED:
 		case TRACEE_CALL:
+		case TRACEE_SIGNAL:
 		case TRACEE_TICK: {
 			bool hung;
 			TRY(scheduler_take(run, &event, &hung));

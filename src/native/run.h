@@ -89,6 +89,7 @@ struct run {
 	bool captured;	 /* the same: its memory was examined */
 	uint64_t began_ns;
 	uint64_t threads_before; /* tracee_threads_made() */
+	uint64_t cpu_before;	 /* tracee_cpu_time() */
 	uint64_t deadline;
 	/* What is known of the running test. */
 	enum outcome outcome; /* OUTCOME_NONE: nothing against it */

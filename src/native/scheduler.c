@@ -24,6 +24,10 @@
 #define SPIN_NS (100 * NS_PER_MS)
 /* The same where it gives its processor away again and again. */
 #define YIELDS_MAX 2000
+/* Between two looks; more than that is a busy machine. */
+#define REAL_NS (20 * NS_PER_MS)
+/* Segments that are let go one by one while all are held. */
+#define STEPS_MAX 500
 /* Times that a statement is seen. */
 #define LOOPS_MAX 100
 /* What threads may take to come to rest before a test. */
@@ -46,21 +50,24 @@ struct thread *scheduler_tracee_thread(const struct run *run, pid_t tid)
 	return NULL;
 }
 
-/* Processor time that its process took so far. */
-uint64_t scheduler_cpu_time(const struct run *run)
-{
-	clockid_t clock;
-	struct timespec ts;
-	if (clock_getcpuclockid(tracee_pid(run->tracee), &clock) != 0 ||
-	    clock_gettime(clock, &ts) != 0)
-		return 0;
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
 /* ---- holds ---- */
 
 /* For so long the test's thread may wait for work that was just released. */
 #define STOOD_NS (100 * NS_PER_MS)
+
+/* Processor time since the hold or the pause began. */
+static uint64_t scheduler_computed(const struct run *run)
+{
+	const struct scheduler *scheduler = run->session->scheduler;
+	uint64_t now = tracee_cpu_time(run->tracee);
+	return now > scheduler->cpu_began ? now - scheduler->cpu_began : 0;
+}
+
+/* By how much what is held is late, whatever else the machine does. */
+static uint64_t scheduler_lateness(const struct run *run)
+{
+	return run->session->scheduler->held_ns + scheduler_computed(run);
+}
 
 static bool scheduler_steers(const struct scheduler *scheduler)
 {
@@ -73,11 +80,13 @@ static void scheduler_start_hold(struct run *run, struct thread *thread,
 {
 	struct scheduler *scheduler = run->session->scheduler;
 	thread->held = known->held = true;
+	known->held_since = scheduler_now(scheduler);
 	if (scheduler->holding)
 		return;
 	scheduler->holding = scheduler->trace->reached = true;
 	scheduler->hold_began = scheduler_now(scheduler);
-	scheduler->cpu_began = scheduler_cpu_time(run);
+	scheduler->held_ns = scheduler->waited_at = 0;
+	scheduler->cpu_began = tracee_cpu_time(run->tracee);
 	scheduler->yields = 0;
 	scheduler->passes = 0;
 }
@@ -102,8 +111,7 @@ static void scheduler_release(struct run *run, enum suite_hold_end why)
 	scheduler->passes = 0;
 	trace->ended = why;
 	if (!scheduler->failed)
-		trace->margin_ns =
-			scheduler_now(scheduler) - scheduler->hold_began;
+		trace->margin_ns = scheduler_lateness(run);
 	log_debug(LOG_NATIVE, "schedule: released after %llu us (%d)",
 		  (unsigned long long)(trace->margin_ns / NS_PER_US), why);
 	scheduler_add_mark(run, SUITE_MOMENT_RELEASED);
@@ -116,7 +124,8 @@ static void scheduler_pause(struct run *run, struct thread *thread)
 	thread->held = true;
 	scheduler->pausing = true;
 	scheduler->pause_began = scheduler_now(scheduler);
-	scheduler->cpu_began = scheduler_cpu_time(run);
+	scheduler->waited_at = 0;
+	scheduler->cpu_began = tracee_cpu_time(run->tracee);
 	scheduler->passes = 0;
 }
 
@@ -129,15 +138,17 @@ static void scheduler_unpause(struct run *run)
 		thread->held = false;
 	scheduler->pausing = scheduler->delivering = false;
 	scheduler->calming = false;
-	scheduler->paused_ns +=
-		scheduler_now(scheduler) - scheduler->pause_began;
 	scheduler->passes = 0;
 	const struct suite_schedule *schedule = scheduler->schedule;
-	if (!scheduler->settling)
-		scheduler->trace->stood |=
-			scheduler->paused_ns >
-			(schedule->until ? STOOD_NS
-					 : schedule->patience_ns / 10 * 9);
+	if (scheduler->settling)
+		return;
+	scheduler->stood_ns +=
+		scheduler_now(scheduler) - scheduler->pause_began;
+	scheduler->trace->stood |=
+		schedule->until
+			? scheduler->paused_ns + scheduler_computed(run) >=
+				  STOOD_NS
+			: scheduler->stood_ns >= schedule->patience_ns;
 }
 
 /* ---- rest ---- */
@@ -195,18 +206,36 @@ static bool scheduler_has_children(const struct run *run)
 	return children.n;
 }
 
-/* The first timer of the kernel that may end a wait; UINT64_MAX: none. */
-static uint64_t scheduler_next_timer(struct scheduler *scheduler)
+/*
+ * The first timer of the kernel that may end a wait; UINT64_MAX: none. One that
+ * ticks and has come twice since we hold something or wait ends none.
+ */
+static uint64_t scheduler_next_timer(const struct scheduler *scheduler)
 {
 	uint64_t now = scheduler_now(scheduler), next = UINT64_MAX;
+	uint64_t since = scheduler->pausing   ? scheduler->pause_began
+			 : scheduler->holding ? scheduler->hold_began
+					      : now;
 	for (size_t i = 0; i < scheduler->timers.n; i++) {
 		const struct sched_timer *timer = &scheduler->timers.data[i];
-		if (timer->repeats)
-			return now;
-		if (timer->at && timer->at + NS_PER_MS > now)
-			next = MIN(next, timer->at);
+		uint64_t at = timer->at;
+		if (at && timer->interval && at <= since)
+			at += ((since - at) / timer->interval + 2) *
+			      timer->interval;
+		if (at && at + NS_PER_MS > now)
+			next = MIN(next, at);
 	}
 	return next;
+}
+
+static bool scheduler_ticks(const struct scheduler *scheduler)
+{
+	for (size_t i = 0; i < scheduler->timers.n; i++) {
+		if (scheduler->timers.data[i].at &&
+		    scheduler->timers.data[i].interval)
+			return true;
+	}
+	return false;
 }
 
 /* The thread whose wait would end first; NULL: none ends by itself. */
@@ -227,6 +256,40 @@ static struct sched_thread *scheduler_first_waiter(const struct run *run)
 	return first;
 }
 
+/* So much time was let pass because of what we hold, not by a busy machine. */
+static void scheduler_count_time(struct scheduler *scheduler, uint64_t ns)
+{
+	if (scheduler->pausing)
+		scheduler->paused_ns += ns;
+	if (scheduler->holding)
+		scheduler->held_ns += ns;
+}
+
+/* A wait has ended: how long was it, as far as nothing else waited meanwhile? */
+static void scheduler_count_wait(struct scheduler *scheduler,
+				 const struct sched_thread *known)
+{
+	uint64_t began = known->deadline - known->call.ns;
+	uint64_t end = MIN(known->deadline, scheduler_now(scheduler));
+	uint64_t held = scheduler->pausing ? scheduler->pause_began
+					   : scheduler->hold_began;
+	began = MAX(MAX(began, held), scheduler->counted_until);
+	if (began >= end)
+		return;
+	scheduler_count_time(scheduler, end - began);
+	scheduler->counted_until = end;
+}
+
+/* Real time passes, up to the next look. */
+static void scheduler_count_real_time(struct scheduler *scheduler)
+{
+	uint64_t now = clock_now();
+	uint64_t ns = scheduler->waited_at ? now - scheduler->waited_at : 0;
+	scheduler_count_time(scheduler, MIN(ns, REAL_NS));
+	scheduler->waited_at = now;
+	scheduler->counted_until = scheduler_now(scheduler);
+}
+
 /* All rest: the clocks go on to where the first wait ends. */
 void scheduler_warp(struct run *run, struct sched_thread *waiter)
 {
@@ -244,8 +307,9 @@ void scheduler_warp(struct run *run, struct sched_thread *waiter)
 
 bool scheduler_may_warp(struct run *run)
 {
-	return scheduler_next_timer(run->session->scheduler) == UINT64_MAX &&
-	       !scheduler_has_children(run);
+	const struct scheduler *scheduler = run->session->scheduler;
+	return scheduler_next_timer(scheduler) == UINT64_MAX &&
+	       !scheduler_ticks(scheduler) && !scheduler_has_children(run);
 }
 
 /*
@@ -265,8 +329,10 @@ static bool scheduler_pass_time(struct run *run, uint64_t limit)
 	if (waiter && waiter->deadline >= limit &&
 	    (timer >= limit && !external))
 		return false;
-	if (timer == UINT64_MAX && !external)
+	if (timer == UINT64_MAX && !external && !scheduler_ticks(scheduler))
 		scheduler_warp(run, waiter);
+	else
+		scheduler_count_real_time(scheduler);
 	return true;
 }
 
@@ -275,14 +341,20 @@ static bool scheduler_pass_time(struct run *run, uint64_t limit)
 bool scheduler_spins(const struct run *run)
 {
 	const struct scheduler *scheduler = run->session->scheduler;
-	return scheduler_cpu_time(run) - scheduler->cpu_began > SPIN_NS ||
+	return scheduler_computed(run) > SPIN_NS ||
 	       scheduler->yields > YIELDS_MAX;
+}
+
+/* Less than all of it: limits of that length are not to run out. */
+static uint64_t scheduler_patience(const struct scheduler *scheduler)
+{
+	return scheduler->schedule->patience_ns / 10 * 9;
 }
 
 static void scheduler_tick_pause(struct run *run, bool rest)
 {
 	struct scheduler *scheduler = run->session->scheduler;
-	uint64_t patience = scheduler->schedule->patience_ns;
+	uint64_t patience = scheduler_patience(scheduler);
 	uint64_t left = patience - MIN(scheduler->paused_ns, patience);
 	if (scheduler->settling) {
 		if (!rest && scheduler_now(scheduler) - scheduler->pause_began <
@@ -307,7 +379,7 @@ static void scheduler_tick_pause(struct run *run, bool rest)
 		return;
 	}
 	if (!scheduler->calming &&
-	    scheduler_pass_time(run, scheduler->pause_began + left))
+	    scheduler_pass_time(run, scheduler_now(scheduler) + left))
 		return;
 	if (scheduler->delivering && scheduler->holding) {
 		scheduler->delivering = false;
@@ -317,11 +389,38 @@ static void scheduler_tick_pause(struct run *run, bool rest)
 	scheduler_unpause(run);
 }
 
+/*
+ * All work is held, and the test needs some: that which was held first, and only
+ * its next segment. False: there is none, or there were too many.
+ */
+static bool scheduler_release_one(struct run *run)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	struct sched_thread *first = NULL;
+	if (strcmp(scheduler->schedule->event, SUITE_ALL_EVENTS) != 0 ||
+	    ++scheduler->steps > STEPS_MAX)
+		return false;
+	for (size_t i = 0; i < scheduler->threads.n; i++) {
+		struct sched_thread *known = &scheduler->threads.data[i];
+		if (known->held &&
+		    (!first || known->held_since < first->held_since))
+			first = known;
+	}
+	struct thread *thread =
+		first ? scheduler_tracee_thread(run, first->tid) : NULL;
+	if (!thread)
+		return false;
+	thread->held = first->held = false;
+	scheduler->passes = 0;
+	return true;
+}
+
 static void scheduler_tick_hold(struct run *run, bool rest)
 {
 	struct scheduler *scheduler = run->session->scheduler;
-	uint64_t limit =
-		scheduler->hold_began + scheduler->schedule->patience_ns;
+	uint64_t patience = scheduler_patience(scheduler);
+	uint64_t limit = scheduler_now(scheduler) + patience -
+			 MIN(scheduler->held_ns, patience);
 	if (!rest) {
 		if (scheduler_spins(run))
 			scheduler_release(run, SUITE_HOLD_SPINNING);
@@ -330,9 +429,10 @@ static void scheduler_tick_hold(struct run *run, bool rest)
 	if (scheduler_pass_time(run, limit))
 		return;
 	const struct sched_thread *waiter = scheduler_first_waiter(run);
-	scheduler_release(run, waiter && waiter->deadline >= limit
-				       ? SUITE_HOLD_PATIENCE
-				       : SUITE_HOLD_NEEDED);
+	if (waiter && waiter->deadline >= limit)
+		scheduler_release(run, SUITE_HOLD_PATIENCE);
+	else if (!scheduler_release_one(run))
+		scheduler_release(run, SUITE_HOLD_NEEDED);
 }
 
 /* Nothing is held: waits end as they would, only sooner. */
@@ -357,6 +457,17 @@ void scheduler_tick_free(struct run *run, bool rest, bool *ret_hung)
 		*ret_hung = scheduler->trace->hung = true;
 }
 
+static void scheduler_note_expired(struct run *run)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	uint64_t now = scheduler_now(scheduler);
+	for (size_t i = 0; i < scheduler->timers.n; i++) {
+		struct sched_timer *timer = &scheduler->timers.data[i];
+		if (timer->at && timer->at <= now && timer->moment.key)
+			err_ignore(scheduler_add_moment(run, &timer->moment));
+	}
+}
+
 static void scheduler_tick(struct run *run, bool *ret_hung)
 {
 	struct scheduler *scheduler = run->session->scheduler;
@@ -368,6 +479,7 @@ static void scheduler_tick(struct run *run, bool *ret_hung)
 		scheduler_tick_priorities(run, ret_hung);
 		return;
 	}
+	scheduler_note_expired(run);
 	bool rest = scheduler_all_rest(run);
 	if (scheduler->pausing)
 		scheduler_tick_pause(run, rest);
@@ -379,21 +491,34 @@ static void scheduler_tick(struct run *run, bool *ret_hung)
 
 /* ---- threads and their calls ---- */
 
+/* Is @key one of those, a line each? */
+static bool schedule_names(const char *events, const char *key)
+{
+	size_t n = strlen(key);
+	if (!strcmp(events, SUITE_ALL_EVENTS))
+		return true;
+	for (const char *at = events; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (!strncmp(at, key, n) && (!at[n] || at[n] == '\n'))
+			return true;
+	}
+	return false;
+}
+
 static bool scheduler_wants(const struct scheduler *scheduler,
 			    const struct suite_moment *moment)
 {
 	const struct suite_schedule *schedule = scheduler->schedule;
 	return schedule->event && !scheduler->released &&
 	       !scheduler->settling && moment->key &&
-	       !strcmp(schedule->event, moment->key) &&
+	       schedule_names(schedule->event, moment->key) &&
 	       (!schedule->nth || schedule->nth == moment->nth);
 }
 
-/* A segment of @thread is about to begin. */
-static struct err *scheduler_segment(struct run *run, struct thread *thread,
-				     struct sched_thread *known,
-				     const struct thread *at,
-				     const char *operation)
+struct err *scheduler_segment(struct run *run, struct thread *thread,
+			      struct sched_thread *known,
+			      const struct thread *at, const char *operation,
+			      bool inside)
 {
 	struct scheduler *scheduler = run->session->scheduler;
 	if (scheduler->settling)
@@ -403,6 +528,7 @@ static struct err *scheduler_segment(struct run *run, struct thread *thread,
 							: SUITE_MOMENT_STARTED,
 		.thread = known->number,
 		.operation = operation,
+		.inside = inside,
 	};
 	TRY(scheduler_describe(run, at, known, &moment));
 	bool holds = scheduler_wants(scheduler, &moment);
@@ -423,7 +549,7 @@ static struct err *scheduler_take_clone(struct run *run,
 	scheduler->trace->threads = true;
 	TRY(scheduler_add_thread(run, event->other, event->thread, &known));
 	return scheduler_segment(run, event->other, known, event->thread,
-				 "start");
+				 "start", false);
 }
 
 /* Reading a file is no waiting for others. */
@@ -437,21 +563,37 @@ static bool scheduler_is_file(const struct run *run,
 	return n <= 0 || link[0] == '/';
 }
 
-static struct err *scheduler_note_timer(struct scheduler *scheduler,
-					const struct thread *thread)
+static struct err *scheduler_note_timer(struct run *run,
+					const struct thread *thread,
+					const struct sched_thread *known)
 {
+	struct scheduler *scheduler = run->session->scheduler;
 	struct sched_timer timer = {};
 	uint64_t ns = 0;
-	if (!timed_call_arms(thread, &timer.which, &ns, &timer.repeats))
+	if (!timed_call_arms(thread, &timer.which, &ns, &timer.interval))
 		return NULL;
 	timer.at = ns ? scheduler_now(scheduler) + ns : 0;
+	timer.moment = (struct suite_moment){
+		.kind = SUITE_MOMENT_EXPIRED,
+		.operation = "timer",
+	};
+	struct err *err = NULL;
+	if (timer.at)
+		err = scheduler_describe(run, thread, known, &timer.moment);
+	scheduler->trace->threads |= timer.at;
 	for (size_t i = 0; i < scheduler->timers.n; i++) {
-		if (scheduler->timers.data[i].which != timer.which)
+		struct sched_timer *old = &scheduler->timers.data[i];
+		if (err || old->which != timer.which)
 			continue;
-		scheduler->timers.data[i] = timer;
+		suite_moment_free(&old->moment);
+		*old = timer;
 		return NULL;
 	}
-	return vec_push(&scheduler->timers, timer);
+	if (!err)
+		err = vec_push(&scheduler->timers, timer);
+	if (err)
+		suite_moment_free(&timer.moment);
+	return err;
 }
 
 static void scheduler_enter_call(struct scheduler *scheduler,
@@ -486,8 +628,10 @@ static struct err *scheduler_leave_call(struct run *run, struct thread *thread,
 	}
 	bool waited = known->restarted;
 	known->in_call = known->restarted = false;
+	if (known->call.timed)
+		scheduler_count_wait(scheduler, known);
 	timed_call_advance(thread, scheduler->offset);
-	TRY(scheduler_note_timer(scheduler, thread));
+	TRY(scheduler_note_timer(run, thread, known));
 	const struct timed_call *call = &known->call;
 	if (known->tid == scheduler->test_tid && call->name && call->segment &&
 	    scheduler->schedule->event && !scheduler->holding &&
@@ -501,8 +645,9 @@ static struct err *scheduler_leave_call(struct run *run, struct thread *thread,
 		scheduler->calming = true;
 		return NULL;
 	}
-	if (known->tid == scheduler->test_tid || !call->name ||
-	    !call->segment ||
+	bool begins = call->segment ||
+		      (call->hands_over && scheduler->schedule->inside);
+	if (known->tid == scheduler->test_tid || !call->name || !begins ||
 	    (call->descriptor && scheduler_is_file(run, thread)))
 		return NULL;
 	/*
@@ -513,7 +658,8 @@ static struct err *scheduler_leave_call(struct run *run, struct thread *thread,
 	if (regs_result(&thread->regs) == (uint64_t)-EAGAIN && !waited &&
 	    (!scheduler->schedule->event || scheduler->schedule->nth))
 		return NULL;
-	return scheduler_segment(run, thread, known, thread, call->name);
+	return scheduler_segment(run, thread, known, thread, call->name,
+				 !call->segment);
 }
 
 struct err *scheduler_take(struct run *run, const struct tracee_event *event,
@@ -534,6 +680,12 @@ struct err *scheduler_take(struct run *run, const struct tracee_event *event,
 		scheduler_find(scheduler, event->thread->tid);
 	if (!known)
 		TRY(scheduler_add_thread(run, event->thread, NULL, &known));
+	if (event->kind == TRACEE_SIGNAL)
+		return known->tid == scheduler->test_tid
+			       ? NULL
+			       : scheduler_segment(run, event->thread, known,
+						   event->thread, "signal",
+						   false);
 	if (event->leaves)
 		return scheduler_leave_call(run, event->thread, known);
 	scheduler_enter_call(scheduler, event->thread, known);
@@ -553,9 +705,10 @@ static struct err *on_statement(struct run *run, struct thread *thread,
 {
 	struct scheduler *scheduler = run->session->scheduler;
 	(void)arg;
-	if (!scheduler || !scheduler->active ||
-	    thread->tid != scheduler->test_tid)
+	if (!scheduler || !scheduler->active)
 		return NULL;
+	if (thread->tid != scheduler->test_tid)
+		return scheduler_return_inside(run, thread);
 	const struct suite_schedule *schedule = scheduler->schedule;
 	struct suite_moment moment = { .kind = SUITE_MOMENT_STATEMENT };
 	TRY(scheduler_describe_statement(run, regs_pc(&thread->regs), &moment));
@@ -567,7 +720,8 @@ static struct err *on_statement(struct run *run, struct thread *thread,
 	bool until =
 		is_statement(schedule->until, schedule->until_nth, &moment);
 	bool before =
-		schedule->early && tracee_threads(run->tracee) > 1 &&
+		schedule->early &&
+		(tracee_threads(run->tracee) > 1 || scheduler->timers.n) &&
 		(!schedule->before ||
 		 is_statement(schedule->before, schedule->before_nth, &moment));
 	if (until || before) {
@@ -595,7 +749,7 @@ struct err *scheduler_attach(struct run *run)
 			continue;
 		TRY(run_break(run, at, on_statement, 0));
 	}
-	return NULL;
+	return scheduler_attach_inside(run);
 }
 
 /* ---- a test's life ---- */
@@ -606,7 +760,9 @@ struct err *scheduler_begin(struct run *run)
 	if (!scheduler || scheduler->active)
 		return NULL;
 	struct sched_thread *known;
+	scheduler_warm_up(run);
 	scheduler->active = true;
+	run->limit_ns = scheduler->schedule->limit_ns;
 	scheduler->began = scheduler_now(scheduler);
 	scheduler->test_tid = run->at ? run->at->tid : tracee_pid(run->tracee);
 	for (size_t i = 0; i < tracee_threads(run->tracee); i++)
@@ -631,8 +787,7 @@ void scheduler_note_failure(struct run *run)
 	scheduler->failed = true;
 	scheduler->trace->after = !scheduler->holding;
 	if (scheduler->holding)
-		scheduler->trace->margin_ns =
-			scheduler_now(scheduler) - scheduler->hold_began;
+		scheduler->trace->margin_ns = scheduler_lateness(run);
 	else if (scheduler->schedule->early)
 		scheduler->trace->margin_ns = scheduler->paused_ns;
 	else if (scheduler->schedule->priorities)
@@ -647,8 +802,7 @@ void scheduler_end(struct run *run)
 		return;
 	scheduler->active = false;
 	if (scheduler->holding && !scheduler->failed)
-		scheduler->trace->margin_ns =
-			scheduler_now(scheduler) - scheduler->hold_began;
+		scheduler->trace->margin_ns = scheduler_lateness(run);
 	for (size_t i = 0; i < tracee_threads(run->tracee); i++)
 		tracee_thread(run->tracee, i)->held = false;
 	err_ignore(tracee_follow_threads(run->tracee, false));

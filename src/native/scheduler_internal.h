@@ -20,6 +20,7 @@ struct sched_thread {
 	/* What threads that the same statement starts have in common. */
 	char *group;
 	bool held;
+	uint64_t held_since;
 	uint64_t delayed_until; /* clock_now(); 0: it is not */
 	bool waits_turn;	/* of priorities */
 	uint64_t priority;
@@ -29,12 +30,17 @@ struct sched_thread {
 	uint64_t deadline; /* scheduler_now(), of a call that is timed */
 	bool expires;	   /* it was made to leave its call */
 	uint64_t switches; /* at the last look */
+	/* It is in a function that hands something over; 0: in none. */
+	struct raddr returns_to;
+	const char *returns_from;
 };
 
 struct sched_timer {
 	uint64_t which;
-	uint64_t at; /* scheduler_now(); 0: disarmed */
-	bool repeats;
+	uint64_t at;	   /* scheduler_now(); 0: disarmed */
+	uint64_t interval; /* after which it runs out again; 0: it does not */
+	/* What is to be added when it runs out; nothing: that was done. */
+	struct suite_moment moment;
 };
 
 struct statement {
@@ -64,12 +70,19 @@ struct scheduler {
 	bool delivering; /* … and then for what is held */
 	bool calming;	 /* … without time being passed over for it */
 	bool settling; /* … before it begins: they may only just have started */
-	uint64_t pause_began, paused_ns;
+	uint64_t pause_began;
+	/* Time that we let pass during pauses, and during the hold. */
+	uint64_t paused_ns, held_ns;
+	uint64_t stood_ns;	/* all time that pauses took, on its clocks */
+	uint64_t counted_until; /* scheduler_now(): waits are counted in it */
+	uint64_t waited_at;	/* clock_now() at the last look; 0: none */
 	uint64_t cpu_began;
 	uint64_t yields;
 	unsigned passes; /* looks in which all rested */
 	uint64_t rests_since;
 	bool failed;
+	unsigned inside_stops;
+	unsigned steps; /* segments let go while all others are held */
 	uint64_t random;
 	/* Of priorities: points so far, and at which one of them falls. */
 	unsigned points;
@@ -88,6 +101,11 @@ struct sched_thread *scheduler_find(struct scheduler *scheduler, pid_t tid);
 struct err *scheduler_add_thread(struct run *run, const struct thread *thread,
 				 const struct thread *maker,
 				 struct sched_thread **ret) _must_check_;
+/*
+ * Debug information is read when a stack is walked for the first time. That takes
+ * long enough for timers of the kernel to run out: it is to happen before a test.
+ */
+void scheduler_warm_up(struct run *run);
 /* Rows of the test's file that are the test's. */
 struct err *scheduler_find_statements(struct run *run) _must_check_;
 /* Key, number, place and stack of a segment; @at: whose stack it is. */
@@ -110,12 +128,27 @@ void scheduler_tick_delays(struct run *run);
 /* *@ret_hung: none can go on. */
 void scheduler_tick_priorities(struct run *run, bool *ret_hung);
 
+/* ---- scheduler_inside.c ---- */
+
+struct err *scheduler_attach_inside(struct run *run) _must_check_;
+/* @thread is at a breakpoint: has it come back from such a function? */
+struct err *scheduler_return_inside(struct run *run,
+				    struct thread *thread) _must_check_;
+
 /* ---- scheduler.c ---- */
+
+/*
+ * A segment of @thread is about to begin, which may be held. @at: whose stack it
+ * has; @inside: it is part of another one.
+ */
+struct err *scheduler_segment(struct run *run, struct thread *thread,
+			      struct sched_thread *known,
+			      const struct thread *at, const char *operation,
+			      bool inside) _must_check_;
 
 struct thread *scheduler_tracee_thread(const struct run *run, pid_t tid);
 bool scheduler_all_rest(struct run *run);
 bool scheduler_spins(const struct run *run);
-uint64_t scheduler_cpu_time(const struct run *run);
 /* Without anything held: time goes on, or all threads wait for good. */
 void scheduler_tick_free(struct run *run, bool rest, bool *ret_hung);
 /* May time be passed over now: no timers, no children? */

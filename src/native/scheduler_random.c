@@ -125,7 +125,7 @@ void scheduler_tick_priorities(struct run *run, bool *ret_hung)
 		    (!best || known->priority > best->priority))
 			best = known;
 	}
-	scheduler->cpu_began = scheduler_cpu_time(run);
+	scheduler->cpu_began = tracee_cpu_time(run->tracee);
 	scheduler->yields = 0;
 	if (!best) {
 		scheduler_tick_free(run, rest, ret_hung);

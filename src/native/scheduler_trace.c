@@ -25,6 +25,8 @@ void scheduler_free(struct scheduler *scheduler)
 		free(scheduler->threads.data[i].group);
 	vec_free(&scheduler->threads);
 	vec_free(&scheduler->statements);
+	for (size_t i = 0; i < scheduler->timers.n; i++)
+		suite_moment_free(&scheduler->timers.data[i].moment);
 	vec_free(&scheduler->timers);
 	map_u64_free(&scheduler->by_address);
 	map_text_free(&scheduler->counts);
@@ -80,6 +82,15 @@ static struct err *scheduler_unwind(struct run *run,
 	memcpy(&walked.registers[UNWIND_RIP], stack, sizeof(uint64_t));
 	walked.registers[UNWIND_RSP] += sizeof(uint64_t);
 	return unwinder_callers(run->session->schedule_unwinder, &walked, ret);
+}
+
+void scheduler_warm_up(struct run *run)
+{
+	_cleanup_(unwind_frames_freep) struct unwind_frames frames = {};
+	const struct thread *thread =
+		run->at ? run->at : tracee_thread(run->tracee, 0);
+	if (thread)
+		err_ignore(scheduler_unwind(run, thread, &frames));
 }
 
 /* "queue.c:17", which is the same in every run; "?": not known. */
@@ -208,7 +219,9 @@ struct err *scheduler_describe(struct run *run, const struct thread *at,
 	_cleanup_(str_freep) struct str key = STR_INIT;
 	TRY(scheduler_unwind(run, at, &frames));
 	TRY(str_appendf(&key, "%s %s", known->group, moment->operation));
-	if (moment->kind != SUITE_MOMENT_STARTED) {
+	/* Where a thread is when a signal comes is left to chance. */
+	if (moment->kind != SUITE_MOMENT_STARTED &&
+	    strcmp(moment->operation, "signal") != 0) {
 		TRY(str_append(&key, " "));
 		TRY(append_frame_key(&key, &frames));
 	}
@@ -260,17 +273,8 @@ struct err *scheduler_add_moment(struct run *run, struct suite_moment *moment)
 		  moment->thread, moment->key ? moment->key : "", moment->nth);
 	struct err *err =
 		often || full ? NULL : vec_push(&trace->moments, *moment);
-	if (err || often || full) {
-		struct suite_trace dropped = {
-			.moments = { moment, 1, 0 },
-		};
-		struct suite_moment *owned = malloc(sizeof(*owned));
-		if (!owned)
-			return err ? err : err_nomem();
-		*owned = *moment;
-		dropped.moments.data = owned;
-		suite_trace_free(&dropped);
-	}
+	if (err || often || full)
+		suite_moment_free(moment);
 	*moment = (struct suite_moment){};
 	return err;
 }

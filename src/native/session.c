@@ -25,6 +25,7 @@
 #include "native/explore.h"
 #include "native/framework.h"
 #include "native/isolation.h"
+#include "native/listing.h"
 #include "native/middle.h"
 #include "native/parallel.h"
 #include "native/saving.h"
@@ -394,7 +395,7 @@ void session_note_took(struct session *session, size_t test, uint64_t ns)
 		session->took[test] = MAX(session->took[test], ns);
 }
 
-static const char *session_find_obstacle(struct session *session)
+const char *session_find_obstacle(struct session *session)
 {
 	if (!session->obstacle_known) {
 		session->obstacle =
@@ -515,98 +516,6 @@ struct err *session_process(struct session *session, struct run **ret)
 	*ret = session->guarded;
 	session->guarded = copy;
 	return NULL;
-}
-
-static void forget_tests(struct session *session)
-{
-	suite_free_tests(&session->suite);
-	session->handles.n = 0;
-	map_u64_free(&session->by_handle);
-	map_u64_free(&session->seen);
-	map_u64_free(&session->group_parents);
-	map_u64_free(&session->declared);
-}
-
-static struct err *session_discover_tests(struct session *session,
-					  bool *ret_ended_well)
-{
-	forget_tests(session);
-	const struct framework *framework = session->framework;
-	bool copied = session->origin && !session_find_obstacle(session);
-	if (copied && framework->before_discovery)
-		TRY(framework->before_discovery(session->origin,
-						session->origin->ready_thread));
-	_cleanup_(run_destroyp) struct run *run = NULL;
-	TRY(session_process(session, &run));
-	run->discovering = true;
-	TRY(run->framework->discover(run, run->ready_thread));
-	enum run_state state;
-	do {
-		TRY(run_loop(run, &state));
-	} while (state == RUN_READY);
-	if (state == RUN_INTERRUPTED)
-		return err_create(ERR_INTERRUPTED, "interrupted");
-	free(take_ptr(session->listing_end));
-	session->listing_exited = state == RUN_GONE && !run->killed_by;
-	if (state == RUN_HUNG)
-		session->listing_end = strdup("did not end");
-	else if (state == RUN_GONE && run->killed_by)
-		TRY(str_format(&session->listing_end, "was %s",
-			       run_end_text(run)));
-	else if (state == RUN_GONE && run->exit_status)
-		TRY(str_format(&session->listing_end, "ended with %s",
-			       run_end_text(run)));
-	*ret_ended_well =
-		state == RUN_GONE && !run->killed_by && !run->exit_status;
-	output_restart(session->output);
-	/* A copy of what the adapter had prepared for this. */
-	run_destroy(take_ptr(session->guarded));
-	BUG_ON(copied && !session->origin);
-	if (copied && framework->after_discovery)
-		TRY(framework->after_discovery(session->origin,
-					       session->origin->ready_thread));
-	/* The origin goes with a file that it has open, if that is gone. */
-	return saving_put_back(session);
-}
-
-static struct err *discover_best(struct session *session)
-{
-	int best = 0, n = MAX(session->framework->discoveries, 1);
-	size_t best_count = 0;
-	bool best_ended_well = false;
-	for (int i = 0; i < n; i++) {
-		bool ended_well;
-		session->discovery = i;
-		TRY(session_discover_tests(session, &ended_well));
-		size_t count = session->suite.tests.n;
-		if (i == 0 && count && ended_well)
-			return NULL; /* the program was content */
-		if (count > best_count ||
-		    (count == best_count && ended_well && !best_ended_well)) {
-			best = i;
-			best_count = count;
-			best_ended_well = ended_well;
-		}
-	}
-	if (best == n - 1)
-		return NULL;
-	bool ended_well;
-	session->discovery = best;
-	return session_discover_tests(session, &ended_well);
-}
-
-static struct err *list_tests(struct session *session)
-{
-	if (!session->framework->list) {
-		TRY(discover_best(session));
-		if (session->listing_end && !session->listing_exited)
-			log_warn("the program %s while its tests were listed; "
-				 "the list may be incomplete",
-				 session->listing_end);
-		return NULL;
-	}
-	struct run *run = session->origin;
-	return session->framework->list(run, run->ready_thread);
 }
 
 /* A process for what comes next of an order, which it may have begun. */
@@ -980,7 +889,7 @@ struct err *session_open(const struct suite_options *options,
 	tracer_tick(true);
 	TRY(session_start(session, false, &session->origin));
 	session->suite.framework = session->framework->name;
-	TRY(list_tests(session));
+	TRY(listing_find(session));
 	if (!suite->tests.n)
 		return executable_no_tests(session);
 	tracer_tick(false);

@@ -71,6 +71,11 @@ struct session {
 	/* How the run in which the tests were found ended badly; NULL: well. */
 	char *listing_end;
 	bool listing_exited; /* by itself */
+	/* With all of its tests skipped the program crashed or hung. */
+	bool dies_without_tests;
+	/* The tests run while they are listed (framework.lists_running). */
+	bool listing_runs;
+	size_t listed_results[2]; /* of these, as numbers: 0, another */
 	bool told_listing;
 	/*
 	 * Set by adapters: each test runs in a child that the program makes for
@@ -178,6 +183,8 @@ struct err *session_run_order(struct session *session, const size_t *order,
 /* How long a test is known to take, in ns, whatever became of it; 0: unknown. */
 uint64_t session_took(const struct session *session, size_t test);
 void session_note_took(struct session *session, size_t test, uint64_t ns);
+/* Why its process cannot be copied now; NULL: it can. */
+const char *session_find_obstacle(struct session *session);
 /* The next process is of a program that is started again. */
 void session_forget_origin(struct session *session);
 

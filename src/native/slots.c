@@ -6,7 +6,9 @@
 
 void slots_start(const struct run *run, struct slots *slots)
 {
-	slots->diverts = !run_in_sequence(run);
+	/* It would not get to a place that has skipped tests before it. */
+	bool part = run->session->dies_without_tests && run->n < run_tests(run);
+	slots->diverts = part || !run_in_sequence(run);
 	log_debug(LOG_NATIVE, "the order %s",
 		  slots->diverts ? "runs in the places of the program's calls"
 				 : "keeps the program's own sequence");

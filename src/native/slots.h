@@ -8,6 +8,10 @@
  * so that set-up and tear-down surround it. Where places differ (between.h),
  * only a place of the test's own segment will do.
  *
+ * Where the program crashes if its tests are skipped (session.h), only an order
+ * of all tests in its own sequence is run as it is. Places do not differ then, and
+ * the tests of any other order run in the first.
+ *
  * An order may be longer than there are calls, and a runner may stop after a
  * failure. Where nothing between the tests matters, they go on where the last one
  * ran. Otherwise the process ends without the rest, which the engine begins in

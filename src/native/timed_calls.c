@@ -87,6 +87,13 @@ static const struct waiting_call *waiting_call_find(long number)
 	return NULL;
 }
 
+/* Something that another thread can wait for is there when it returns. */
+static bool calls_hands_over(long number)
+{
+	return number == SYS_write || number == SYS_writev ||
+	       number == SYS_sendto || number == SYS_sendmsg;
+}
+
 static uint64_t timespec_to_ns(const struct timespec *ts)
 {
 	if (ts->tv_sec < 0 || ts->tv_nsec < 0)
@@ -158,6 +165,7 @@ struct timed_call timed_call_read(const struct thread *thread, uint64_t offset)
 	call.name = row->name;
 	call.segment = row->segment;
 	call.descriptor = row->descriptor;
+	call.hands_over = calls_hands_over(row->number);
 	uint64_t value = regs_syscall_arg(regs, row->argument);
 	switch (row->form) {
 	case LIMIT_NONE:
@@ -288,24 +296,24 @@ void timed_call_advance(struct thread *thread, uint64_t offset)
 
 /* @at: a struct itimerspec, or a struct itimerval. */
 static void read_timer(const struct thread *thread, uint64_t at, bool date,
-		       bool microseconds, uint64_t *ret_ns, bool *ret_repeats)
+		       bool microseconds, uint64_t *ret_ns,
+		       uint64_t *ret_interval)
 {
-	uint64_t interval = 0, value = 0;
-	read_timespec(thread, at, microseconds, &interval);
+	uint64_t value = 0;
+	read_timespec(thread, at, microseconds, ret_interval);
 	read_timespec(thread, at + sizeof(struct timespec), microseconds,
 		      &value);
-	*ret_repeats = interval;
 	/* A date is taken for soon: nothing is passed over then. */
 	*ret_ns = date && value ? 1 : value;
 }
 
 bool timed_call_arms(const struct thread *thread, uint64_t *ret_timer,
-		     uint64_t *ret_ns, bool *ret_repeats)
+		     uint64_t *ret_ns, uint64_t *ret_interval)
 {
 	const struct regs *regs = &thread->regs;
 	uint64_t number = (uint64_t)regs_syscall(regs);
 	uint64_t first = regs_syscall_arg(regs, 0);
-	*ret_repeats = false;
+	*ret_interval = 0;
 	*ret_timer = number << 32 | (first & UINT32_MAX);
 	if ((int64_t)regs_result(regs) < 0)
 		return false;
@@ -316,13 +324,13 @@ bool timed_call_arms(const struct thread *thread, uint64_t *ret_timer,
 		return true;
 	case SYS_setitimer:
 		read_timer(thread, regs_syscall_arg(regs, 1), false, true,
-			   ret_ns, ret_repeats);
+			   ret_ns, ret_interval);
 		return true;
 	case SYS_timer_settime:
 	case SYS_timerfd_settime:
 		read_timer(thread, regs_syscall_arg(regs, 2),
 			   regs_syscall_arg(regs, 1) & TIMER_ABSTIME, false,
-			   ret_ns, ret_repeats);
+			   ret_ns, ret_interval);
 		return true;
 	default:
 		return false;

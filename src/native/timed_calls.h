@@ -11,6 +11,7 @@ struct timed_call {
 	const char *name; /* NULL: it does not wait */
 	bool segment;	  /* what comes after it is another piece of work */
 	bool descriptor;  /* … if its first argument is no regular file */
+	bool hands_over;  /* what comes after it is part of a piece of work */
 	bool timed;	  /* it ends by itself … */
 	uint64_t ns;	  /* … after that */
 };
@@ -26,4 +27,4 @@ void timed_call_advance(struct thread *thread, uint64_t offset);
  * signal in real time, or disarm one? @ret_timer tells them apart.
  */
 bool timed_call_arms(const struct thread *thread, uint64_t *ret_timer,
-		     uint64_t *ret_ns, bool *ret_repeats);
+		     uint64_t *ret_ns, uint64_t *ret_interval);

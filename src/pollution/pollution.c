@@ -469,6 +469,10 @@ static struct err *find_meaning(struct pollution_search *search,
 	    !(left = left || search_is_late(search)))
 		TRY(search_verdicts(search, order, n));
 	log_stage("caches and counts", &start);
+	if (options->readers && options->traces && !left &&
+	    !search_is_late(search))
+		TRY(search_traces(search, order, n));
+	log_stage("stacks", &start);
 	if (left)
 		search_limit(search, "pollution: the budget ended before "
 				     "every change was classified");

@@ -39,6 +39,7 @@ struct pollution_options {
 	bool eager;	   /* initialise what can be, before the first test */
 	bool effect;	   /* find out */
 	bool readers;	   /* find out */
+	bool traces;	   /* and where they read it, and it was written */
 	bool omitted;	   /* which tests change what is left out: find out */
 	uint64_t deadline; /* clock_now() at which no more is begun; 0: never */
 	/*

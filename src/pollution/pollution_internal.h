@@ -162,6 +162,10 @@ void search_values_changed(void *data, size_t entry, size_t test,
 struct err *search_values_end(struct pollution_search *search,
 			      const size_t *order, size_t n) _must_check_;
 
+/* traces.c: where what is left was written, and where readers read it. */
+struct err *search_traces(struct pollution_search *search, const size_t *order,
+			  size_t n) _must_check_;
+
 /* left_out.c: of pollution.left_out. */
 void left_out_sort(struct pollution *pollution);
 void left_out_free(struct pollution *pollution);

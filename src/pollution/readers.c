@@ -557,14 +557,15 @@ static bool is_same_change(const struct leftover *leftover,
 	if (strcmp(mine->path, its->path) != 0 ||
 	    strcmp(mine->before, its->before) != 0)
 		return false;
-	return leftover->varies || !strcmp(mine->before, "NULL");
+	return leftover->varies || !strcmp(mine->before, "NULL") ||
+	       !strcmp(mine->before, "null");
 }
 
 /* Is it something that was added, where nothing was? */
 static bool is_addition(const struct change *change)
 {
 	static const char *const nothing[] = {
-		"NULL", "0", "(absent)", "0 elements", "\"\"", "false",
+		"NULL", "null", "0", "(absent)", "0 elements", "\"\"", "false",
 	};
 	if (change->where != CHANGE_MEMORY || !change->n)
 		return false;

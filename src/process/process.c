@@ -95,6 +95,8 @@ static void process_become_command(void *data)
 	/* What we happened to inherit would be another each time. */
 	if (spec->same_addresses)
 		close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+	if (spec->inherited)
+		fcntl(spec->inherited, F_SETFD, 0);
 	bool entered = !spec->folder || !chdir(spec->folder);
 	trouble.number = errno;
 	/* In any case: the other side waits for it. */

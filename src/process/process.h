@@ -31,6 +31,7 @@ struct process_spec {
 	bool split;		  /* standard error through a pipe of its own */
 	bool same_addresses;	  /* address space is not randomised */
 	struct follow *follow;	  /* prepared, tells its calls; NULL: none */
+	int inherited; /* this descriptor stays open in it; 0: none */
 };
 
 struct process {

@@ -86,7 +86,7 @@ struct process_run {
  */
 static volatile pid_t suspendable[4096];
 
-static void run_replace_suspendable(pid_t old, pid_t new)
+void process_note_group(pid_t old, pid_t new)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(suspendable); i++) {
 		if (suspendable[i] != old)
@@ -246,7 +246,7 @@ static struct err *process_run_prepare(struct process_run *run)
 static void running_free(struct running_test *running)
 {
 	if (running->process.pid > 0)
-		run_replace_suspendable(running->process.pid, 0);
+		process_note_group(running->process.pid, 0);
 	process_reap(&running->process);
 	capture_free(&running->capture);
 	free(running->tap);
@@ -480,7 +480,7 @@ static struct err *process_run_start_entry(struct process_run *run,
 	log_debug(LOG_PROCESS, "%s runs as process %d",
 		  run->suite->suite.tests.data[run->order[entry]].name,
 		  (int)running.process.pid);
-	run_replace_suspendable(0, running.process.pid);
+	process_note_group(0, running.process.pid);
 	const struct suite_options *options = &run->suite->suite.options;
 	running.limit_ns = test->timeout_ns && !options->timeout_given
 				   ? test->timeout_ns
@@ -534,7 +534,7 @@ static struct err *process_run_start_entries(struct process_run *run)
 
 /* ---- the loop ---- */
 
-static void process_run_pass_output(const char *data, size_t n, int fd)
+void process_run_pass_output(const char *data, size_t n, int fd)
 {
 	while (n) {
 		ssize_t done = write(fd, data, n);
@@ -651,7 +651,7 @@ static struct err *process_run_end_entry(struct process_run *run, size_t at)
 	bool provides = test->provides && !running.timed_out;
 	struct err *err =
 		run->watch ? running_capture_state(run, &running) : NULL;
-	run_replace_suspendable(running.process.pid, 0);
+	process_note_group(running.process.pid, 0);
 	/* First its group, so that nobody is left who could print more. */
 	bool left = true;
 	if (provides)

@@ -16,6 +16,7 @@
 #define VALUES_MAX 10
 #define CALLS_MAX 48
 #define OBJECTS_MAX 4
+#define LITERALS_OF 3
 #define CANDIDATES_MAX 20000
 
 static void candidate_free(struct repair_candidate *candidate)
@@ -204,11 +205,31 @@ static struct err *values_of_numbers(const struct candidate_input *input,
 	return value_add(ret, "-1");
 }
 
+/* "(struct ratio){2}": of nothing, and of the first numbers that are known. */
+static struct err *values_of_literals(const struct candidate_input *input,
+				      const struct routine_value *value,
+				      struct strv *ret)
+{
+	static const char *const in_c[] = { "(struct %s){%s}", "(%s){%s}" };
+	const struct strv *numbers = &input->pool->numbers;
+	for (size_t i = 0; i <= MIN(numbers->n, (size_t)LITERALS_OF); i++) {
+		const char *number = i		  ? numbers->data[i - 1]
+				     : input->cxx ? ""
+						  : "0";
+		for (size_t j = 0; j < ARRAY_SIZE(in_c); j++) {
+			_cleanup_(freep) char *text = NULL;
+			TRY(str_format(&text, input->cxx ? "%s{%s}" : in_c[j],
+				       value->type, number));
+			TRY(value_add(ret, text));
+		}
+	}
+	return NULL;
+}
+
 static struct err *values_for(const struct candidate_input *input,
 			      const struct routine_value *value,
 			      struct strv *ret)
 {
-	char text[1024];
 	switch (value->kind) {
 	case ROUTINE_BOOL:
 		TRY(value_add(ret, input->cxx ? "false" : "0"));
@@ -227,11 +248,9 @@ static struct err *values_for(const struct candidate_input *input,
 		return value_add(ret, input->cxx ? "nullptr" : "0");
 	case ROUTINE_OBJECT:
 		TRY(values_of_objects(input, value, false, ret));
-		if (value->reference && !value->fixed)
-			return NULL;
-		snprintf(text, sizeof(text),
-			 input->cxx ? "%s{}" : "(struct %s){0}", value->type);
-		return value_add(ret, text);
+		return value->reference && !value->fixed
+			       ? NULL
+			       : values_of_literals(input, value, ret);
 	default:
 		return NULL;
 	}
@@ -328,8 +347,8 @@ static size_t find_objects(const struct candidate_input *input,
 }
 
 /* Is it one of the suite's tests, or what runs them? */
-static bool is_runners(const struct candidate_input *input,
-		       const struct routine *routine)
+bool candidate_is_runners(const struct candidate_input *input,
+			  const struct routine *routine)
 {
 	if (!strcmp(routine->name, "main"))
 		return true;
@@ -350,7 +369,7 @@ static bool can_be_named(const struct candidate_input *input,
 	       (routine->file && !strcmp(routine->file, input->source->path));
 }
 
-static unsigned score_of(const struct routine *routine, unsigned distance)
+unsigned candidate_score(const struct routine *routine, unsigned distance)
 {
 	unsigned far = distance == FAR ? FAR_SCORE : MIN(distance, 16U);
 	return far + 2 * name_score(routine->name) + (unsigned)routine->n;
@@ -380,10 +399,11 @@ static struct err *add_routine_calls(const struct candidate_input *input,
 	struct repair_candidate with = {
 		.arguments = (unsigned)routine->n,
 		.distance = distances[index],
-		.score = score_of(routine, distances[index]),
+		.score = candidate_score(routine, distances[index]),
 	};
 	struct object_way objects[OBJECTS_MAX];
-	if (!can_be_named(input, routine) || is_runners(input, routine))
+	if (!can_be_named(input, routine) ||
+	    candidate_is_runners(input, routine))
 		return NULL;
 	if (!routine->owner)
 		return add_calls(input, routine, "", &with, ret);
@@ -394,7 +414,7 @@ static struct err *add_routine_calls(const struct candidate_input *input,
 					    ? FAR
 					    : objects[i].distance + 1);
 		with.distance = near;
-		with.score = score_of(routine, near);
+		with.score = candidate_score(routine, near);
 		TRY(add_calls(input, routine, objects[i].text, &with, ret));
 	}
 	return NULL;
@@ -422,7 +442,8 @@ const struct routine *candidates_hidden(const struct candidate_input *input,
 	for (size_t i = 0; i < all->functions.n; i++) {
 		const struct routine *routine = &all->functions.data[i];
 		if (distances[i] > 2 || can_be_named(input, routine) ||
-		    name_score(routine->name) > 3 || is_runners(input, routine))
+		    name_score(routine->name) > 3 ||
+		    candidate_is_runners(input, routine))
 			continue;
 		if (!best || name_score(routine->name) < name_score(best->name))
 			best = routine;

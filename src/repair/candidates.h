@@ -20,6 +20,7 @@ struct repair_candidate {
 	unsigned arguments;
 	unsigned score; /* less is likelier */
 	unsigned distance;
+	size_t batch, place; /* when it was compiled; place BATCH_NONE: not */
 	bool template; /* from the state itself, no call of the program's */
 };
 DEFINE_VEC(candidate_list, struct repair_candidate)
@@ -31,7 +32,8 @@ static inline void candidates_freep(struct candidate_list *list)
 
 /* What arguments are made of. */
 struct argument_pool {
-	struct strv texts, numbers;
+	struct strv texts, numbers; /* as source has them */
+	struct strv plain;	    /* texts as they are */
 };
 
 struct candidate_input {
@@ -51,10 +53,22 @@ struct err *candidates_from_state(const struct candidate_input *input,
 /* Calls of the program's functions. */
 struct err *candidates_from_functions(const struct candidate_input *input,
 				      struct candidate_list *ret) _must_check_;
-/* Runs of statements of a body, and of the fixtures in its file. */
-struct err *candidates_from_body(const struct source_file *source,
-				 struct source_span body,
+/* A test, or a part of a fixture, whose statements may help. */
+struct trial_body {
+	struct strv statements; /* a line each, without assertions */
+	struct strv names;	/* what each declares, a blank between two */
+};
+void trial_body_free(struct trial_body *body);
+/* Appends those of a span of the file. */
+struct err *trial_body_read(const struct source_file *source,
+			    struct source_span span,
+			    struct trial_body *ret) _must_check_;
+/* Each statement, and runs of them, with the declarations that they need. */
+struct err *candidates_from_body(const struct trial_body *body,
 				 struct candidate_list *ret) _must_check_;
+/* Those of its statements that are chosen, and the declarations they need. */
+struct err *candidates_choose(const struct trial_body *body, const bool *chosen,
+			      struct candidate_list *ret) _must_check_;
 /* Each of some followed by each other. */
 struct err *candidates_pair(const struct candidate_list *from, size_t n,
 			    struct candidate_list *ret) _must_check_;
@@ -62,5 +76,23 @@ void candidates_sort(struct candidate_list *list);
 /* A function that could do it and that no other file can name; or NULL. */
 const struct routine *candidates_hidden(const struct candidate_input *input,
 					const unsigned *distances);
+/* Is it one of the suite's tests, or what runs them? */
+bool candidate_is_runners(const struct candidate_input *input,
+			  const struct routine *routine);
+unsigned candidate_score(const struct routine *routine, unsigned distance);
+/* A call that needs no compiler, and how it would be written. */
+struct raw_candidate {
+	struct suite_raw_call call;
+	const struct routine *routine;
+	unsigned score;
+};
+DEFINE_VEC(raw_list, struct raw_candidate)
+/* The likeliest first; texts are those of @input's pool and live as long. */
+struct err *candidates_raw(const struct candidate_input *input,
+			   struct raw_list *ret) _must_check_;
+/* "counter_set(7)" */
+struct err *candidate_raw_text(const struct candidate_input *input,
+			       const struct raw_candidate *candidate,
+			       char **ret) _must_check_;
 struct err *candidates_rank(const struct candidate_input *input,
 			    unsigned **ret) _must_check_;

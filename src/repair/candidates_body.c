@@ -6,10 +6,15 @@
 #include "base/str.h"
 #include "repair/candidates.h"
 
-/* Of so many statements every run is tried. */
+/* Of so many statements every run is tried; of more, those of two. */
 #define RUNS_OF 14
-#define FIXTURES_MAX 8
 #define BODY_SCORE 14
+
+void trial_body_free(struct trial_body *body)
+{
+	strv_free(&body->statements);
+	strv_free(&body->names);
+}
 
 /* Is it an assertion of some framework, of which only the calls count? */
 static bool is_assertion(const char *statement)
@@ -38,6 +43,10 @@ static struct err *statement_code(const struct source_file *source,
 	_cleanup_(str_freep) struct str code = STR_INIT;
 	if (!flat)
 		return err_nomem();
+	if (str_starts(flat, "return")) {
+		*ret = strdup("");
+		return *ret ? NULL : err_nomem();
+	}
 	if (!is_assertion(flat)) {
 		*ret = take_ptr(flat);
 		return NULL;
@@ -49,81 +58,121 @@ static struct err *statement_code(const struct source_file *source,
 	return *ret ? NULL : err_nomem();
 }
 
-static struct err *add_run(const struct strv *statements, size_t from,
-			   size_t to, struct candidate_list *ret)
+/* "int *a = 1, b[2];": words in front of what ends a declarator. */
+static struct err *add_declared(const char *code, bool declares,
+				struct strv *ret)
 {
-	_cleanup_(str_freep) struct str code = STR_INIT;
-	struct repair_candidate candidate = {
-		.arguments = (unsigned)(to - from),
-		.score = BODY_SCORE + (unsigned)(to - from),
-	};
-	for (size_t i = from; i < to; i++) {
-		if (*statements->data[i])
-			TRY(str_appendf(&code, "%s%s", code.n ? "\n" : "",
-					statements->data[i]));
+	_cleanup_(str_freep) struct str names = STR_INIT;
+	int depth = 0;
+	bool wanted = declares;
+	for (size_t at = 0; declares && code[at]; at++) {
+		char c = code[at];
+		if (wanted && !depth && strchr("=;[({,", c)) {
+			size_t end = at;
+			while (end && !source_is_word(code[end - 1]))
+				end--;
+			size_t from = end;
+			while (from && source_is_word(code[from - 1]))
+				from--;
+			TRY(str_appendf(&names, "%s%.*s", names.n ? " " : "",
+					(int)(end - from), code + from));
+			wanted = false;
+		}
+		depth += c == '(' || c == '{' || c == '[';
+		depth -= c == ')' || c == '}' || c == ']';
+		wanted |= c == ',' && !depth;
 	}
-	if (!code.n)
-		return NULL;
-	candidate.code = str_take(&code);
-	return candidate.code ? vec_push(ret, candidate) : err_nomem();
+	return strv_take(ret, names.n ? str_take(&names) : strdup(""));
 }
 
-static struct err *add_runs(const struct source_file *source,
-			    struct source_span body, struct candidate_list *ret)
+struct err *trial_body_read(const struct source_file *source,
+			    struct source_span span, struct trial_body *ret)
 {
 	_cleanup_(source_spans_freep) struct source_spans spans = {};
-	_cleanup_(strv_freep) struct strv statements = {};
-	TRY(source_statements(source, body, &spans));
+	TRY(source_statements(source, span, &spans));
 	for (size_t i = 0; i < spans.n; i++) {
 		char *code = NULL;
 		TRY(statement_code(source, spans.data[i], &code));
-		TRY(strv_take(&statements, code));
+		BUG_ON(!code);
+		TRY(strv_take(&ret->statements, code));
+		TRY(add_declared(code,
+				 source_is_declaration(source, spans.data[i]),
+				 &ret->names));
 	}
-	size_t longest = statements.n > RUNS_OF ? 2 : statements.n;
-	for (size_t n = 1; n <= longest; n++) {
-		for (size_t i = 0; i + n <= statements.n; i++)
-			TRY(add_run(&statements, i, i + n, ret));
-	}
-	return statements.n > RUNS_OF
-		       ? add_run(&statements, 0, statements.n, ret)
-		       : NULL;
+	return NULL;
 }
 
-static bool is_fixture_name(const char *at)
+/* Is one of @words a word of @code? */
+static bool has_word(const char *code, const char *words)
 {
-	static const char *const names[] = { "setup",	 "set_up",
-					     "SetUp",	 "setUp",
-					     "teardown", "tear_down",
-					     "TearDown", "tearDown" };
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		size_t n = strlen(names[i]);
-		if (!strncmp(at, names[i], n)) {
-			at += n;
-			at += strspn(at, "_abcdefghijklmnopqrstuvwxyz0123456789"
-					 "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-			return *at == '(';
+	while (*words) {
+		size_t n = strcspn(words, " ");
+		for (const char *at = code;
+		     n && (at = memmem(at, strlen(at), words, n)); at += n) {
+			if ((at == code || !source_is_word(at[-1])) &&
+			    !source_is_word(at[n]))
+				return true;
 		}
+		words += n + strspn(words + n, " ");
 	}
 	return false;
 }
 
-struct err *candidates_from_body(const struct source_file *source,
-				 struct source_span body,
+/* From the last one on, since only what stands before can be needed. */
+static void add_needed(const struct trial_body *body, bool *chosen)
+{
+	for (size_t i = body->statements.n; i-- > 0;) {
+		if (!chosen[i])
+			continue;
+		for (size_t j = 0; j < i; j++)
+			chosen[j] |= has_word(body->statements.data[i],
+					      body->names.data[j]);
+	}
+}
+
+struct err *candidates_choose(const struct trial_body *body, const bool *chosen,
+			      struct candidate_list *ret)
+{
+	_cleanup_(str_freep) struct str code = STR_INIT;
+	struct repair_candidate candidate = {};
+	_cleanup_(freep) bool *all = calloc(body->statements.n + 1, 1);
+	if (!all)
+		return err_nomem();
+	memcpy(all, chosen, body->statements.n);
+	add_needed(body, all);
+	for (size_t i = 0; i < body->statements.n; i++) {
+		if (!all[i] || !*body->statements.data[i])
+			continue;
+		candidate.arguments++;
+		TRY(str_appendf(&code, "%s%s", code.n ? "\n" : "",
+				body->statements.data[i]));
+	}
+	candidate.score = BODY_SCORE + candidate.arguments;
+	candidate.code = code.n ? str_take(&code) : strdup("");
+	struct err *err =
+		candidate.code ? vec_push(ret, candidate) : err_nomem();
+	if (err)
+		free(candidate.code);
+	return err;
+}
+
+struct err *candidates_from_body(const struct trial_body *body,
 				 struct candidate_list *ret)
 {
-	size_t fixtures = 0;
-	TRY(add_runs(source, body, ret));
-	for (size_t at = 0; at < source->n && fixtures < FIXTURES_MAX; at++) {
-		struct source_span found;
-		if (!is_fixture_name(source->plain + at))
-			continue;
-		size_t line = source_line(source, at);
-		if (!source_body(source, (unsigned)line + 1, &found) ||
-		    source_line(source, found.from) > line + 2)
-			continue;
-		fixtures++;
-		TRY(add_runs(source, found, ret));
-		at = found.to;
+	size_t n = body->statements.n;
+	size_t longest = n > RUNS_OF ? 2 : n;
+	for (size_t length = 1; length <= longest; length++) {
+		for (size_t from = 0; from + length <= n; from++) {
+			_cleanup_(freep) bool *chosen = calloc(n, 1);
+			bool any = false;
+			if (!chosen)
+				return err_nomem();
+			memset(chosen + from, true, length);
+			for (size_t i = from; i < from + length; i++)
+				any |= *body->statements.data[i] != '\0';
+			if (any)
+				TRY(candidates_choose(body, chosen, ret));
+		}
 	}
 	return NULL;
 }

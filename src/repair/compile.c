@@ -56,6 +56,17 @@ static void write_candidates(FILE *out, const struct strv *code,
 	}
 }
 
+/* Each of its lines goes by its number. */
+static void write_declaration(FILE *out, const char *text, size_t number)
+{
+	while (text) {
+		size_t n = strcspn(text, "\n");
+		fprintf(out, "#line %zu \"" PROLOGUE "\"\n%.*s\n", number,
+			(int)n, text);
+		text = text[n] ? text + n + 1 : NULL;
+	}
+}
+
 static struct err *write_snippet(const struct compiler *compiler,
 				 const char *path,
 				 const struct strv *declarations,
@@ -64,11 +75,8 @@ static struct err *write_snippet(const struct compiler *compiler,
 	FILE *out = fopen(path, "we");
 	if (!out)
 		return err_errno(errno, "%s", path);
-	for (size_t i = 0; i < declarations->n; i++) {
-		if (declarations->data[i])
-			fprintf(out, "#line %zu \"" PROLOGUE "\"\n%s\n", i + 1,
-				declarations->data[i]);
-	}
+	for (size_t i = 0; i < declarations->n; i++)
+		write_declaration(out, declarations->data[i], i + 1);
 	write_candidates(out, code, dropped);
 	fprintf(out, "%sextern void (*const " SUITE_BENCH_TABLE "[])(void);\n",
 		compiler->cxx ? "extern \"C\" {\n" : "");
@@ -126,6 +134,8 @@ static void drop_candidate(struct complaint *complaint, size_t line)
 
 static void read_complaint(struct complaint *complaint, const char *line)
 {
+	if (strstr(line, "error:"))
+		log_debug(LOG_REPAIR, "%s", line);
 	size_t candidate = line_after(line, CANDIDATES);
 	size_t declaration = line_after(line, PROLOGUE);
 	if (strstr(line, "In file included from") || strstr(line, " from ")) {
@@ -152,6 +162,16 @@ static void read_complaints(struct complaint *complaint, char *said)
 }
 
 /* ---- compiling ---- */
+
+static uint64_t compile_limit(const struct compiler *compiler)
+{
+	uint64_t now = clock_now();
+	if (!compiler->deadline)
+		return COMPILE_NS;
+	return compiler->deadline > now
+		       ? MIN(compiler->deadline - now, COMPILE_NS)
+		       : 1;
+}
 
 static struct err *compile_once(const struct compiler *compiler,
 				const char *input, const char *output,
@@ -187,7 +207,48 @@ static struct err *compile_once(const struct compiler *compiler,
 	TRY(strv_add(&words, input));
 	TRY(strv_add(&words, "-o"));
 	TRY(strv_add(&words, output));
-	return tool_call(words.data, compiler->folder, COMPILE_NS, said, ret);
+	return tool_call(words.data, compiler->folder, compile_limit(compiler),
+			 said, ret);
+}
+
+static struct err *check_text(struct compiler *compiler, const char *path,
+			      const char *content, bool *ret)
+{
+	_cleanup_(strv_freep) struct strv words = {};
+	_cleanup_(str_freep) struct str said = STR_INIT;
+	_cleanup_(freep) char *input = NULL;
+	TRY(str_format(&input, "%s/patched.%s", compiler->work,
+		       compiler->cxx ? "cc" : "c"));
+	FILE *out = fopen(input, "we");
+	if (!out)
+		return err_errno(errno, "%s", input);
+	fprintf(out, "#line 1 \"%s\"\n%s", path, content);
+	if (fclose(out))
+		return err_errno(errno, "%s", input);
+	TRY(strv_add_all(&words, compiler->command.data));
+	for (size_t i = 0; i < compiler->folders.n; i++)
+		TRY(strv_addf(&words, "-idirafter%s",
+			      compiler->folders.data[i]));
+	if (!compiler->cxx)
+		TRY(strv_add(&words, "-Werror=implicit-function-declaration"));
+	TRY(strv_add(&words, "-fsyntax-only"));
+	TRY(strv_add(&words, input));
+	TRY(tool_call(words.data, compiler->folder, compile_limit(compiler),
+		      &said, ret));
+	if (!*ret)
+		log_debug(LOG_REPAIR, "%s: %.400s", path, said.n ? said.s : "");
+	return NULL;
+}
+
+struct err *compiler_check(struct compiler *compiler, const char *path,
+			   const char *original, const char *content, bool *ret)
+{
+	bool before = false, now = false;
+	TRY(check_text(compiler, path, content, &now));
+	if (!now)
+		TRY(check_text(compiler, path, original, &before));
+	*ret = now || !before;
+	return NULL;
 }
 
 static struct err *note_places(const bool *dropped, size_t n,
@@ -216,6 +277,8 @@ struct err *batch_compile(struct compiler *compiler, struct strv *declarations,
 		       compiler->cxx ? "cc" : "c"));
 	TRY(str_format(&batch.object, "%s/batch%zu.o", compiler->work, number));
 	for (int round = 0; round < ROUNDS_MAX && !done; round++) {
+		if (compiler->deadline && clock_now() > compiler->deadline)
+			break;
 		struct complaint complaint = {
 			.code = code,
 			.declarations = declarations,
@@ -277,7 +340,8 @@ static struct err *write_symbols(const char *path,
 
 static struct err *batch_link(struct compiler *compiler,
 			      struct trial_batch *batch,
-			      const struct suite_bench *bench)
+			      const struct suite_bench *bench,
+			      const struct suite_code *code, const char *file)
 {
 	_cleanup_(suite_symbols_freep_deep) struct suite_symbols symbols = {};
 	_cleanup_(freep) char *assembly = NULL;
@@ -285,7 +349,8 @@ static struct err *batch_link(struct compiler *compiler,
 	_cleanup_(strv_freep) struct strv words = {};
 	_cleanup_(str_freep) struct str said = STR_INIT;
 	bool done;
-	TRY(bench->bind(bench->context, batch->object, &symbols));
+	TRY(bench->bind(bench->context, batch->object, &code->routines, file,
+			&symbols));
 	TRY(str_format(&assembly, "%s.s", batch->object));
 	TRY(str_format(&library, "%s.so", batch->object));
 	TRY(write_symbols(assembly, &symbols));
@@ -298,7 +363,8 @@ static struct err *batch_link(struct compiler *compiler,
 				      assembly };
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		TRY(strv_add(&words, parts[i]));
-	TRY(tool_call(words.data, compiler->folder, COMPILE_NS, &said, &done));
+	TRY(tool_call(words.data, compiler->folder, compile_limit(compiler),
+		      &said, &done));
 	if (!done)
 		return err_create(ERR_SUITE, "cannot link '%s': %.300s",
 				  batch->object, said.n ? said.s : "");
@@ -307,9 +373,11 @@ static struct err *batch_link(struct compiler *compiler,
 }
 
 struct err *batch_load(struct compiler *compiler, struct trial_batch *batch,
-		       const struct suite_bench *bench, bool *ret)
+		       const struct suite_bench *bench,
+		       const struct suite_code *code, const char *file,
+		       bool *ret)
 {
 	if (!batch->library)
-		TRY(batch_link(compiler, batch, bench));
+		TRY(batch_link(compiler, batch, bench, code, file));
 	return bench->load(bench->context, batch->library, ret);
 }

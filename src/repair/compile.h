@@ -19,7 +19,8 @@ struct compiler {
 	char *folder;	     /* in which it is run */
 	char *work;	     /* for our own files */
 	bool cxx;
-	bool old_c; /* declarations come first */
+	bool old_c;	   /* declarations come first */
+	uint64_t deadline; /* clock_now(); 0: none */
 	size_t made;
 };
 
@@ -31,6 +32,14 @@ static inline void compiler_freep(struct compiler *compiler)
 {
 	compiler_free(compiler);
 }
+
+/*
+ * Would a file with this content, in place of @path, compile? *@ret: it would,
+ * or the compiler cannot tell, as it does not know the file as it is either.
+ */
+struct err *compiler_check(struct compiler *compiler, const char *path,
+			   const char *original, const char *content,
+			   bool *ret) _must_check_;
 
 /* What was compiled together. */
 struct trial_batch {
@@ -55,6 +64,11 @@ static inline void batch_freep(struct trial_batch *batch)
 struct err *batch_compile(struct compiler *compiler, struct strv *declarations,
 			  const struct strv *code,
 			  struct trial_batch *ret) _must_check_;
-/* For this process; *@ret: the library is there and loaded. */
+/*
+ * For this process, as if it were a part of @file; *@ret: the library is there
+ * and loaded.
+ */
 struct err *batch_load(struct compiler *compiler, struct trial_batch *batch,
-		       const struct suite_bench *bench, bool *ret) _must_check_;
+		       const struct suite_bench *bench,
+		       const struct suite_code *code, const char *file,
+		       bool *ret) _must_check_;

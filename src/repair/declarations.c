@@ -135,8 +135,7 @@ static struct err *add_item(const struct source_file *source,
 	size_t n = strlen(flat);
 	bool closed = n && flat[n - 1] == ';';
 	bool braces = strchr(flat, '{');
-	if (!n || begins_with(flat, "namespace") ||
-	    str_starts(flat, "extern \""))
+	if (!n || str_starts(flat, "extern \""))
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(whole); i++) {
 		if (begins_with(flat, whole[i]))
@@ -158,6 +157,20 @@ static struct err *add_item(const struct source_file *source,
 	return add_variable_head(flat, ret);
 }
 
+/* The brace of "namespace x {" or of "extern "C" {"; 0: it is neither. */
+static size_t scope_brace(const struct source_file *source, size_t at)
+{
+	const char *plain = source->plain + at;
+	if (begins_with(plain, "inline"))
+		plain += strlen("inline") + strspn(plain + 6, " \t\n");
+	if (!begins_with(plain, "namespace") &&
+	    !(begins_with(plain, "extern") &&
+	      strchr("\"", plain[6 + strspn(plain + 6, " \t")])))
+		return 0;
+	size_t n = strcspn(plain, "{;=(");
+	return plain[n] == '{' ? (size_t)(plain - source->plain) + n : 0;
+}
+
 /* From @at to the end of what stands at the top level there. */
 static size_t item_end(const struct source_file *source, size_t at)
 {
@@ -172,7 +185,10 @@ static size_t item_end(const struct source_file *source, size_t at)
 				 begins_with(source->plain + begin, "union") ||
 				 begins_with(source->plain + begin, "enum") ||
 				 begins_with(source->plain + begin, "typedef");
-			record = (record && !bracket) || equals;
+			/* Without a bracket it is no function: "x y{1};" */
+			record = equals ||
+				 (!bracket &&
+				  (record || !scope_brace(source, begin)));
 		}
 		depth += c == '{' || c == '(' || c == '[';
 		depth -= c == '}' || c == ')' || c == ']';
@@ -185,35 +201,170 @@ static size_t item_end(const struct source_file *source, size_t at)
 	return source->n;
 }
 
-struct err *source_declarations(const struct source_file *source,
-				struct strv *ret)
+/* What stands around an item: "namespace a { namespace b { ", and " } }". */
+struct item_scope {
+	const char *before, *after;
+	int depth;
+};
+
+/* Deeper ones are left out. */
+#define SCOPES_MAX 20
+
+/* Those of @items, each in its scope. */
+static struct err *add_scoped(const struct item_scope *scope,
+			      const struct strv *items, struct strv *ret)
 {
-	size_t at = 0;
-	while (at < source->n) {
-		while (at < source->n &&
+	for (size_t i = 0; i < items->n; i++) {
+		bool include = str_starts(items->data[i], "#");
+		if (include && !strstr(items->data[i], "include"))
+			TRY(strv_add(ret, items->data[i]));
+		else
+			TRY(strv_addf(ret, "%s%s%s%s%s", scope->before,
+				      include && *scope->before ? "\n" : "",
+				      items->data[i],
+				      include && *scope->before ? "\n" : "",
+				      scope->after));
+	}
+	return NULL;
+}
+
+static struct err *declare_items(const struct source_file *source,
+				 struct source_span span,
+				 const struct item_scope *scope,
+				 struct strv *ret);
+
+/* What is in it, with its head in front of each. */
+static struct err *declare_scope(const struct source_file *source, size_t at,
+				 size_t brace, size_t end,
+				 const struct item_scope *outer,
+				 struct strv *ret)
+{
+	_cleanup_(freep) char *head =
+		source_flat(source, (struct source_span){ at, brace });
+	_cleanup_(freep) char *before = NULL, *after = NULL;
+	if (!head)
+		return err_nomem();
+	/* What has no name is as good as static: routines_find_static(). */
+	bool unnamed = !strcmp(head, "namespace");
+	TRY(str_format(&before, "%s%s%s", outer->before, unnamed ? "" : head,
+		       unnamed ? "" : " { "));
+	TRY(str_format(&after, "%s%s", unnamed ? "" : " }", outer->after));
+	const struct item_scope scope = { before, after, outer->depth + 1 };
+	if (scope.depth > SCOPES_MAX)
+		return NULL;
+	TRY(declare_items(
+		source,
+		(struct source_span){ brace + 1, MAX(end, brace + 2) - 1 },
+		&scope, ret));
+	/* A test in it says its names without it. */
+	if (unnamed || !str_starts(head, "namespace"))
+		return NULL;
+	return strv_addf(ret, "%susing %s;%s", outer->before, head,
+			 outer->after);
+}
+
+static struct err *declare_items(const struct source_file *source,
+				 struct source_span span,
+				 const struct item_scope *scope,
+				 struct strv *ret)
+{
+	size_t at = span.from;
+	while (at < span.to) {
+		_cleanup_(strv_freep) struct strv items = {};
+		while (at < span.to &&
 		       (isspace((unsigned char)source->plain[at]) ||
 			source->plain[at] == ';'))
 			at++;
-		if (at >= source->n)
+		if (at >= span.to)
 			break;
 		if (source->plain[at] == '#') {
-			TRY(add_directive(source, &at, ret));
+			TRY(add_directive(source, &at, &items));
+			TRY(add_scoped(scope, &items, ret));
 			continue;
 		}
-		size_t end = item_end(source, at);
+		size_t end = MIN(item_end(source, at), span.to);
+		size_t brace = scope_brace(source, at);
+		if (brace && brace < end) {
+			TRY(declare_scope(source, at, brace, end, scope, ret));
+			at = end;
+			continue;
+		}
 		/* Directives in the middle of it end it. */
 		size_t hash = at;
 		while (hash < end && !(source->plain[hash] == '\n' &&
 				       source->plain[hash + 1] == '#'))
 			hash++;
-		struct source_span span = { at, MIN(end, hash) };
+		struct source_span item = { at, MIN(end, hash) };
 		if (hash >= end || !memchr(source->plain + at, '{', hash - at))
-			TRY(add_item(source, span, ret));
+			TRY(add_item(source, item, &items));
 		else
-			span.to = end;
-		at = MAX(span.to, at + 1);
+			item.to = end;
+		TRY(add_scoped(scope, &items, ret));
+		at = MAX(item.to, at + 1);
 	}
 	return NULL;
+}
+
+struct err *source_declarations(const struct source_file *source,
+				struct strv *ret)
+{
+	static const struct item_scope none = { "", "", 0 };
+	return declare_items(source, (struct source_span){ 0, source->n },
+			     &none, ret);
+}
+
+static size_t find_item(const struct source_file *source,
+			struct source_span span, size_t wanted, int depth)
+{
+	size_t at = span.from;
+	while (at < span.to && at <= wanted) {
+		if (isspace((unsigned char)source->plain[at]) ||
+		    source->plain[at] == ';') {
+			at++;
+			continue;
+		}
+		if (source->plain[at] == '#') {
+			bool more = true;
+			while (more && at < source->n) {
+				size_t end = line_end(source, at);
+				more = end > at &&
+				       source->text[end - 1] == '\\';
+				at = MIN(end + 1, source->n);
+			}
+			continue;
+		}
+		size_t end = MIN(item_end(source, at), span.to);
+		size_t brace = scope_brace(source, at);
+		if (wanted < end && brace && brace < end && depth < SCOPES_MAX)
+			return find_item(source,
+					 (struct source_span){ brace + 1, end },
+					 wanted, depth + 1);
+		if (wanted < end)
+			return at;
+		at = MAX(end, at + 1);
+	}
+	return wanted;
+}
+
+size_t source_item_start(const struct source_file *source, size_t at)
+{
+	return find_item(source, (struct source_span){ 0, source->n }, at, 0);
+}
+
+struct err *source_prototype(const struct source_file *source, size_t item,
+			     char **ret)
+{
+	size_t end = item_end(source, item);
+	_cleanup_(freep) char *flat =
+		source_flat(source, (struct source_span){ item, end });
+	if (!flat)
+		return err_nomem();
+	flat[strcspn(flat, "{")] = '\0';
+	for (size_t n = strlen(flat); n && flat[n - 1] == ' ';)
+		flat[--n] = '\0';
+	return is_function_head(skip_storage(flat))
+		       ? str_format(ret, "%s;", flat)
+		       : NULL;
 }
 
 bool source_includes(const struct source_file *source, const char *name)

@@ -151,13 +151,15 @@ struct err *source_edit_end(const struct source_file *source,
 }
 
 struct err *source_edit_include(const struct source_file *source,
-				const char *line, struct source_edit *ret)
+				const char *line, size_t before,
+				struct source_edit *ret)
 {
 	const char *end = has_carriage_return(source) ? "\r" : "";
 	bool quoted = strchr(line, '"');
 	size_t best = 0, depth = 0;
 	bool found = false, same = false;
-	for (size_t i = 0; i < source->lines.n; i++) {
+	for (size_t i = 0;
+	     i < source->lines.n && source->lines.data[i] < before; i++) {
 		const char *at = source->plain + source->lines.data[i];
 		at += strspn(at, " \t");
 		if (*at != '#')
@@ -179,6 +181,35 @@ struct err *source_edit_include(const struct source_file *source,
 	ret->at = best;
 	ret->removed = 0;
 	return strv_addf(&ret->lines, "%s%s", line, end);
+}
+
+static bool line_is_blank(const struct source_file *source, size_t line)
+{
+	size_t at = source->lines.data[line];
+	while (at < source->n && source->text[at] != '\n') {
+		if (!isspace((unsigned char)source->text[at]))
+			return false;
+		at++;
+	}
+	return true;
+}
+
+struct err *source_edit_declare(const struct source_file *source, size_t item,
+				const struct strv *code,
+				struct source_edit *ret)
+{
+	char indent[128];
+	size_t line = source_line(source, item);
+	indent_of(source, item, indent, sizeof(indent));
+	/* The comment above it belongs to it; code does not. */
+	while (line && !line_is_blank(source, line - 1) &&
+	       source->plain[source->lines.data[line - 1]] != '#' &&
+	       rest_is_blank(source, source->lines.data[line - 1]))
+		line--;
+	ret->at = line;
+	ret->removed = 0;
+	TRY(add_indented(source, indent, code, &ret->lines));
+	return strv_add(&ret->lines, has_carriage_return(source) ? "\r" : "");
 }
 
 /* ---- applying ---- */

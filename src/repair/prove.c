@@ -156,21 +156,31 @@ static struct err *run_after(struct suite *suite, size_t first,
 	return NULL;
 }
 
+/* The test after which it fails, or itself. */
+static size_t prove_polluter(const struct repair_request *request)
+{
+	return request->failing
+		.data[request->failing.n > 1 ? request->failing.n - 2 : 0];
+}
+
 struct err *search_note_before(struct suite *suite, struct repair_plan *plan)
 {
-	_cleanup_(freep) enum outcome *own = NULL, *after = NULL;
+	_cleanup_(freep) enum outcome *own = NULL, *after = NULL, *other = NULL;
 	size_t n = 0;
 	TRY(run_own(suite, &own, &n));
 	TRY(run_after(suite, plan->request->test, &after));
-	BUG_ON(!own || !after);
+	TRY(run_after(suite, prove_polluter(plan->request), &other));
+	BUG_ON(!own || !after || !other);
 	TRY(vec_append(&plan->own, own, n));
-	return vec_append(&plan->after, after, n);
+	TRY(vec_append(&plan->after, after, n));
+	return vec_append(&plan->after_polluter, other, n);
 }
 
 /* ---- the proof ---- */
 
 struct proof {
 	struct repair_plan *plan;
+	const struct repair_way *way;
 	struct suite *suite;
 	char *failed; /* what is not as it should be; NULL: nothing */
 };
@@ -219,7 +229,7 @@ static struct err *prove_polluters(struct proof *proof)
 static struct err *prove_orders(struct proof *proof)
 {
 	const struct repair_request *request = proof->plan->request;
-	_cleanup_(freep) enum outcome *own = NULL, *after = NULL;
+	_cleanup_(freep) enum outcome *own = NULL, *after = NULL, *other = NULL;
 	const size_t twice[] = { request->test, request->test };
 	size_t n = 0;
 	for (int i = 0; i < REPEATS; i++) {
@@ -248,8 +258,15 @@ static struct err *prove_orders(struct proof *proof)
 		return NULL;
 	TRY(run_after(proof->suite, request->test, &after));
 	BUG_ON(!after);
-	return expect_same(proof, proof->plan->after.data, after,
-			   "right after it, and did not before");
+	TRY(expect_same(proof, proof->plan->after.data, after,
+			"right after it, and did not before"));
+	if (proof->failed || !proof->way->after)
+		return NULL;
+	TRY(run_after(proof->suite, prove_polluter(request), &other));
+	BUG_ON(!other);
+	return expect_same(proof, proof->plan->after_polluter.data, other,
+			   "right after the test that is changed, and did not "
+			   "before");
 }
 
 static struct err *leftover_is_gone(void *data, const struct suite_bench *bench)
@@ -278,12 +295,13 @@ static struct err *prove_built(struct proof *proof,
 		return str_format(&proof->failed,
 				  "built with it, the suite has other tests");
 	TRY(prove_orders(proof));
-	if (!request->leftover || proof->failed)
+	/* What cleans up leaves nothing for the next test to find. */
+	if (!proof->way->after || request->failing.n < 2 || proof->failed)
 		return NULL;
 	const struct suite_bench_options options = {
 		.watch = settings->watch,
-		.prefix = &request->test,
-		.n = 1,
+		.prefix = request->failing.data,
+		.n = request->failing.n - 1,
 		.test = request->test,
 	};
 	return suite_work_bench(proof->suite, &options, leftover_is_gone, proof,
@@ -306,7 +324,7 @@ static struct err *prove_way(struct repair_plan *plan,
 			     const struct repair_settings *settings,
 			     char **ret_failed)
 {
-	struct proof proof = { .plan = plan };
+	struct proof proof = { .plan = plan, .way = way };
 	_cleanup_(str_freep) struct str said = STR_INIT;
 	bool built = false;
 	struct err *err = prove_write_file(way->path, way->content);
@@ -338,11 +356,21 @@ static struct err *prove_way(struct repair_plan *plan,
 	return err;
 }
 
+/* It passes, but that may be luck: only what is as before is sound. */
+static struct err *say_inexact(const struct repair_way *way, char **ret)
+{
+	return str_format(ret,
+			  "built with it, the test passes in every order, but "
+			  "%s is not as before",
+			  way->rest ? way->rest : "what was polluted");
+}
+
 struct err *repair_prove(struct repair_plan *plan,
 			 const struct repair_settings *settings)
 {
 	uint64_t began = clock_now();
 	struct err *err = NULL;
+	bool inexact = false;
 	if (!plan->ways.n || !settings->build)
 		return NULL;
 	for (size_t i = 0; !err && i < plan->ways.n && !plan->proven; i++) {
@@ -352,11 +380,19 @@ struct err *repair_prove(struct repair_plan *plan,
 			break;
 		log_debug(LOG_REPAIR, "way %zu: %s", i,
 			  failed ? failed : "proven");
-		if (!failed) {
+		bool exact = plan->ways.data[i].exact ||
+			     plan->request->class == ORDER_BRITTLE;
+		if (!failed && exact) {
 			plan->proven = true;
 			plan->chosen = i;
 			free(take_ptr(plan->unproven));
-		} else if (!plan->unproven) {
+		} else if (!failed && !inexact) {
+			/* Better than one that does not even pass. */
+			inexact = true;
+			plan->chosen = i;
+			free(take_ptr(plan->unproven));
+			err = say_inexact(&plan->ways.data[i], &plan->unproven);
+		} else if (failed && !plan->unproven) {
 			plan->unproven = take_ptr(failed);
 		}
 	}

@@ -34,7 +34,8 @@ struct repair_request {
 	size_t test;   /* the one that fails; of a leftover the polluter */
 	struct order_tests failing, passing; /* the test stands last */
 	struct order_lists polluters, setters, cleaners;
-	struct strv polluted; /* roots */
+	struct strv polluted;	/* roots */
+	struct order_tests kin; /* other tests that the same roots mislead */
 };
 void repair_request_free(struct repair_request *request);
 static inline void repair_request_freep(struct repair_request *request)
@@ -44,10 +45,11 @@ static inline void repair_request_freep(struct repair_request *request)
 
 struct repair_settings {
 	const struct suite_watch *watch;
-	const char *work;  /* a folder of ours */
-	const char *build; /* a shell command; NULL: nothing is proven */
-	uint64_t deadline; /* clock_now(); 0: none */
-	bool keep;	   /* a proven patch stays, built */
+	const char *work;    /* a folder of ours */
+	const char *project; /* folder of files outside of this one */
+	const char *build;   /* a shell command; NULL: nothing is proven */
+	uint64_t deadline;   /* clock_now(); 0: none */
+	bool keep;	     /* a proven patch stays, built */
 	/* The suite once more, as it is built now. */
 	struct err *(*open)(void *data, struct suite **ret);
 	void *data;
@@ -63,7 +65,10 @@ struct repair_way {
 	char *function; /* that is called; NULL: none */
 	char *code;	/* what is inserted, in a line */
 	char *where;	/* "at the start of T" */
+	char *folder;	/* where the patch is to be applied; NULL: here */
+	bool after;	/* it cleans up: nothing is left when the next begins */
 	bool exact;	/* it puts the polluted state back */
+	char *rest;	/* what it does not put back, in words; NULL: nothing */
 };
 
 struct repair_outcomes;
@@ -75,10 +80,12 @@ struct repair_plan {
 	char *why_not; /* there are none because …; or a better idea; or NULL */
 	/* Of the suite before: how each test ends in its own order … */
 	VEC(enum outcome) own;
-	/* … and right after the one that is fixed. */
-	VEC(enum outcome) after;
+	/* … and right after the one that is fixed, and its polluter. */
+	VEC(enum outcome) after, after_polluter;
 	size_t chosen; /* of the ways */
 	bool proven;
+	char *function; /* without a way: one that would help; or NULL */
+	bool fixed;	/* it did not fail any more: nothing is left to do */
 	char *unproven; /* why it is not; NULL: nobody tried */
 	uint64_t search_ns, prove_ns;
 	uint64_t try_ns; /* of the search, in candidates */

@@ -15,7 +15,10 @@ static struct err *repair_make_message(const struct finding_run *run,
 	const struct repair_way *way =
 		plan->ways.n ? &plan->ways.data[plan->chosen] : NULL;
 	TRY(words_append(&text, roster_name(run->tests, plan->request->test)));
-	if (!way) {
+	if (!way && plan->fixed) {
+		TRY(str_append(&text, " does not fail any more: nothing is "
+				      "left to fix"));
+	} else if (!way) {
 		TRY(str_append(&text, " was not fixed: "));
 		TRY(words_append(&text, plan->why_not ? plan->why_not
 						      : "no reason is known"));
@@ -27,6 +30,10 @@ static struct err *repair_make_message(const struct finding_run *run,
 		TRY(str_append(&text, plan->request->leftover
 					      ? " restores it"
 					      : " lets it pass"));
+		if (way->rest && !plan->unproven && !plan->proven) {
+			TRY(str_append(&text, ", but leaves "));
+			TRY(words_append(&text, way->rest));
+		}
 		TRY(str_append(&text, plan->proven ? "; proven"
 				      : plan->unproven
 					      ? "; not proven: "
@@ -52,9 +59,10 @@ static struct err *repair_copy_evidence(const struct repair_plan *plan,
 	patch->try_ns = plan->try_ns;
 	TRY(str_copy(plan->request->id, &patch->finding));
 	if (!way)
-		return NULL;
+		return str_copy(plan->function, &patch->function);
 	TRY(str_copy(way->patch, &patch->patch));
 	TRY(str_copy(way->function, &patch->function));
+	TRY(str_copy(way->folder, &patch->folder));
 	TRY(str_copy(way->path, &patch->path));
 	return str_copy(way->content, &patch->content);
 }

@@ -15,6 +15,7 @@ struct hit {
 	size_t remaining; /* polluted roots that still differ */
 	size_t differing; /* all roots that do */
 	size_t leaked;	  /* blocks */
+	char *rest;	  /* what is not as before, in words; NULL: nothing */
 };
 
 struct search {
@@ -32,10 +33,18 @@ struct search {
 	bool generated;
 	struct candidate_list all;
 	VEC(struct trial_batch) batches;
-	VEC(struct hit) hits;
-	bool *polluted; /* by root of the bench */
+	VEC(struct hit) hits; /* the best first, up to @judged */
+	size_t judged;
+	VEC(struct trial_body) bodies;
+	size_t singles;	      /* candidates that were generated at first */
+	size_t next, stage;   /* of them: what is tried next */
+	bool reduced, paired; /* bodies and pairs were tried */
+	bool exhausted;	      /* there is nothing more to try */
+	uint64_t patience;    /* until when something better is searched */
+	bool *polluted;	      /* by root of the bench */
 	size_t roots_n;
 	size_t blocks;
+	bool raw; /* there is nothing to compile, and @why_not says why */
 	const char *why_not;
 	size_t uncompiled; /* stages of which nothing compiles */
 	char *missing;	   /* a sentence about a function that is not there */
@@ -46,6 +55,31 @@ struct err *search_read_test(const struct search *search, size_t number,
 			     struct source_file *ret,
 			     struct source_span *ret_body,
 			     bool *ret_found) _must_check_;
+bool search_has_ended(const struct search *search);
+/* Compiles and tries some; *@helped: each of them. */
+struct err *search_try_some(struct search *search,
+			    const struct suite_bench *bench, size_t from,
+			    size_t n, bool *helped) _must_check_;
+struct err *search_add_hit(struct search *search,
+			   size_t candidate) _must_check_;
+/* bodies.c: tests that clean up, and fixtures; whole bodies, reduced to the statements that it takes. */
+struct err *search_read_bodies(struct search *search) _must_check_;
+struct err *search_try_bodies(struct search *search,
+			      const struct suite_bench *bench) _must_check_;
+void bodies_free(struct search *search);
+struct candidate_input;
+/* What candidates are made of, here. */
+struct err *search_make_input(struct search *search,
+			      const struct suite_bench *bench,
+			      struct candidate_input *ret) _must_check_;
+/* raw.c: without a compiler; what helps is a sentence of the plan. */
+struct err *search_try_raw(struct search *search) _must_check_;
+/* judge.c: all hits since it was called last. */
+struct err *search_judge_hits(struct search *search) _must_check_;
+/* It puts back what was polluted, and harms nobody. */
+bool search_hit_is_sound(const struct search *search, const struct hit *hit);
+bool search_is_good(enum outcome outcome);
+void hits_free(struct search *search);
 /* prove.c: how tests end without a patch. */
 struct err *search_note_before(struct suite *suite,
 			       struct repair_plan *plan) _must_check_;

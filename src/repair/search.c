@@ -16,11 +16,12 @@
 static const size_t stages[] = { 300, 1500, 4000, 8000 };
 /* Functions of a stage for which headers are searched. */
 #define HEADERS_FOR 60
-/* Candidates that help and are looked at more closely. */
-#define HITS_MAX 24
 #define PAIRS_OF 24
 /* Of a leftover, how many are tried one by one. */
 #define LEFTOVER_TRIES 80
+/* Something helps, but does not put the state back: so long, or as long again,
+ * something better is searched. */
+#define PATIENCE_NS (5 * NS_PER_S)
 
 /* ---- preparing ---- */
 
@@ -141,40 +142,21 @@ static struct err *mark_polluted(struct search *search,
 
 /* ---- candidates ---- */
 
-/* The tests whose statements may help: cleaners, or setters. */
-static struct err *add_bodies(struct search *search)
+struct err *search_make_input(struct search *search,
+			      const struct suite_bench *bench,
+			      struct candidate_input *ret)
 {
-	const struct repair_request *request = search->request;
-	const struct order_lists *lists = request->class == ORDER_BRITTLE
-						  ? &request->setters
-						  : &request->cleaners;
-	for (size_t i = 0; i < lists->n && i < 4; i++) {
-		for (size_t j = 0; j < lists->data[i].n; j++) {
-			_cleanup_(source_freep) struct source_file source = {};
-			struct source_span body;
-			bool found;
-			TRY(search_read_test(search, lists->data[i].data[j],
-					     &source, &body, &found));
-			if (found)
-				TRY(candidates_from_body(&source, body,
-							 &search->all));
-		}
-	}
-	/* Fixtures of its own file, also where no test cleans up. */
-	if (!lists->n)
-		TRY(candidates_from_body(&search->source,
-					 (struct source_span){}, &search->all));
-	return NULL;
-}
-
-static struct err *generate_candidates(void *data,
-				       const struct suite_bench *bench)
-{
-	struct search *search = data;
 	TRY(mark_polluted(search, bench));
 	TRY(add_clean_values(search, bench));
 	TRY(read_all_literals(search));
-	const struct candidate_input input = {
+	for (size_t i = 0; i < search->pool.texts.n; i++) {
+		const char *text = search->pool.texts.data[i];
+		size_t n = strlen(text);
+		if (n >= 2 && *text == '"' && !strchr(text, '\\'))
+			TRY(strv_take(&search->pool.plain,
+				      strndup(text + 1, n - 2)));
+	}
+	*ret = (struct candidate_input){
 		.suite = search->suite,
 		.request = search->request,
 		.code = &search->code,
@@ -184,17 +166,27 @@ static struct err *generate_candidates(void *data,
 		.pool = &search->pool,
 		.cxx = search->compiler.cxx,
 	};
+	return NULL;
+}
+
+static struct err *generate_candidates(void *data,
+				       const struct suite_bench *bench)
+{
+	struct search *search = data;
+	struct candidate_input input;
+	TRY(search_make_input(search, bench, &input));
 	if (search->request->class != ORDER_BRITTLE)
 		TRY(candidates_from_state(&input, &search->all));
 	TRY(candidates_from_functions(&input, &search->all));
-	TRY(add_bodies(search));
+	TRY(search_read_bodies(search));
 	candidates_sort(&search->all);
+	search->singles = search->all.n;
 	return search_note_missing(search, &input);
 }
 
 /* ---- trying ---- */
 
-static bool search_has_ended(const struct search *search)
+bool search_has_ended(const struct search *search)
 {
 	return search->settings->deadline &&
 	       clock_now() > search->settings->deadline;
@@ -278,63 +270,71 @@ static struct err *compile_some(struct search *search, size_t from, size_t n,
 			     ret);
 }
 
-static bool search_is_good(enum outcome outcome)
+/* *@ret: they can be called, and the control fails as it should. */
+static struct err *load_batch(struct search *search,
+			      const struct suite_bench *bench,
+			      struct trial_batch *batch, bool *ret)
 {
-	return outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP;
-}
-
-static struct err *try_batch(struct search *search,
-			     const struct suite_bench *bench, size_t from,
-			     size_t n, struct trial_batch *batch)
-{
-	bool loaded;
 	struct suite_called called;
-	size_t number = search->batches.n;
-	TRY(batch_load(&search->compiler, batch, bench, &loaded));
-	if (!loaded) {
+	TRY(batch_load(&search->compiler, batch, bench, &search->code,
+		       search->source.path, ret));
+	if (!*ret) {
 		search->why_not = "what was compiled for it cannot be loaded "
 				  "into the program";
 		return NULL;
 	}
 	/* The control: with nothing done it still fails. */
 	TRY(bench->call(bench->context, 0, &called));
-	if (!called.returned ||
-	    (search_is_good(called.outcome) && !search->request->leftover)) {
+	*ret = called.returned &&
+	       (!search_is_good(called.outcome) || search->request->leftover);
+	if (!*ret) {
 		search->why_not = "it does not fail any more when its order "
 				  "is run for a try";
-		return NULL;
+		search->plan->fixed = called.returned;
 	}
-	for (size_t i = 0; i < n; i++) {
+	return NULL;
+}
+
+static struct err *try_batch(struct search *search,
+			     const struct suite_bench *bench, size_t from,
+			     size_t n, struct trial_batch *batch, bool *helped)
+{
+	bool loaded = false;
+	TRY(load_batch(search, bench, batch, &loaded));
+	for (size_t i = 0; loaded && i < n && !search_has_ended(search); i++) {
+		struct suite_called called;
 		if (interrupted)
 			return err_create(ERR_INTERRUPTED, "interrupted");
 		if (batch->places.data[i] == BATCH_NONE)
 			continue;
-		if (search_has_ended(search))
-			return NULL;
 		uint64_t began = clock_now();
 		TRY(bench->call(bench->context, batch->places.data[i],
 				&called));
 		search->plan->try_ns += clock_now() - began;
 		search->plan->tried++;
-		bool good = called.returned && (search->request->leftover ||
+		helped[i] = called.returned && (search->request->leftover ||
 						search_is_good(called.outcome));
-		if (!good)
-			continue;
-		TRY(vec_push(&search->hits,
-			     (struct hit){
-				     .candidate = from + i,
-				     .batch = number,
-				     .place = batch->places.data[i],
-			     }));
-		log_debug(LOG_REPAIR, "helps: %s",
-			  search->all.data[from + i].code);
+		if (helped[i])
+			log_debug(LOG_REPAIR, "helps: %s",
+				  search->all.data[from + i].code);
 	}
 	return NULL;
 }
 
-static struct err *try_stage(struct search *search,
-			     const struct suite_bench *bench, size_t from,
-			     size_t n)
+static void note_batch(struct search *search, size_t from, size_t n,
+		       const struct trial_batch *batch)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct repair_candidate *candidate =
+			&search->all.data[from + i];
+		candidate->batch = search->batches.n;
+		candidate->place = batch->places.data[i];
+	}
+}
+
+struct err *search_try_some(struct search *search,
+			    const struct suite_bench *bench, size_t from,
+			    size_t n, bool *helped)
 {
 	struct trial_batch batch = {};
 	struct err *err = compile_some(search, from, n, &batch);
@@ -346,13 +346,63 @@ static struct err *try_stage(struct search *search,
 		search->uncompiled++;
 		return NULL;
 	}
-	if (!err)
-		err = try_batch(search, bench, from, n, &batch);
+	if (!err) {
+		note_batch(search, from, n, &batch);
+		err = try_batch(search, bench, from, n, &batch, helped);
+	}
 	if (!err)
 		err = vec_push(&search->batches, batch);
 	if (err)
 		batch_free(&batch);
 	return err;
+}
+
+struct err *search_add_hit(struct search *search, size_t candidate)
+{
+	const struct repair_candidate *of = &search->all.data[candidate];
+	return vec_push(&search->hits, (struct hit){ .candidate = candidate,
+						     .batch = of->batch,
+						     .place = of->place });
+}
+
+static struct err *try_stage(struct search *search,
+			     const struct suite_bench *bench, size_t from,
+			     size_t n)
+{
+	_cleanup_(freep) bool *helped = calloc(n + 1, sizeof(*helped));
+	if (!helped)
+		return err_nomem();
+	TRY(search_try_some(search, bench, from, n, helped));
+	for (size_t i = 0; i < n; i++) {
+		if (helped[i])
+			TRY(search_add_hit(search, from + i));
+	}
+	return NULL;
+}
+
+/* What helps without putting everything back comes first, then the likeliest. */
+static struct err *choose_for_pairs(const struct search *search,
+				    struct candidate_list *ret)
+{
+	const char *last = "";
+	size_t same = 0;
+	for (size_t i = 0; i < search->hits.n && ret->n < PAIRS_OF / 4; i++)
+		TRY(vec_push(ret,
+			     search->all.data[search->hits.data[i].candidate]));
+	for (size_t i = 0;
+	     i < MIN(search->next, stages[0] + stages[1]) && ret->n < PAIRS_OF;
+	     i++) {
+		const struct repair_candidate *candidate = &search->all.data[i];
+		bool again = candidate->function &&
+			     !strcmp(candidate->function, last);
+		same = again ? same + 1 : 0;
+		if (!candidate->place || candidate->place == BATCH_NONE ||
+		    same > 3)
+			continue;
+		last = candidate->function ? candidate->function : "";
+		TRY(vec_push(ret, *candidate));
+	}
+	return NULL;
 }
 
 /* No single one does it. */
@@ -361,195 +411,54 @@ static struct err *try_pairs(struct search *search,
 {
 	_cleanup_(candidate_list_freep) struct candidate_list some = {};
 	size_t from = search->all.n;
-	const char *last = "";
-	size_t same = 0;
 	if (!search->batches.n)
 		return NULL;
-	const struct trial_batch *batch = &search->batches.data[0];
-	for (size_t i = 0; i < batch->places.n && some.n < PAIRS_OF; i++) {
-		const struct repair_candidate *candidate = &search->all.data[i];
-		bool again = candidate->function &&
-			     !strcmp(candidate->function, last);
-		same = again ? same + 1 : 0;
-		if (batch->places.data[i] == BATCH_NONE || same > 3)
-			continue;
-		last = candidate->function ? candidate->function : "";
-		TRY(vec_push(&some, *candidate));
-	}
+	TRY(choose_for_pairs(search, &some));
 	TRY(candidates_pair(&some, some.n, &search->all));
 	return search->all.n > from
 		       ? try_stage(search, bench, from, search->all.n - from)
 		       : NULL;
 }
 
-static struct err *try_all(void *data, const struct suite_bench *bench)
+static bool search_goes_on(const struct search *search)
+{
+	return !search->why_not && !search_has_ended(search) &&
+	       search->hits.n == search->judged;
+}
+
+/* Up to the next one that helps. */
+static struct err *try_next(void *data, const struct suite_bench *bench)
 {
 	struct search *search = data;
-	size_t from = 0;
 	if (!search->generated)
 		TRY(generate_candidates(search, bench));
 	search->generated = true;
 	search->blocks = bench->blocks;
 	search->roots_n = bench->n;
-	for (size_t i = 0;
-	     i < ARRAY_SIZE(stages) && from < search->all.n &&
-	     !search->hits.n && !search->why_not && !search_has_ended(search);
-	     i++) {
-		size_t n = MIN(stages[i], search->all.n - from);
+	while (search_goes_on(search) && search->stage < ARRAY_SIZE(stages) &&
+	       search->next < search->singles) {
+		size_t from = search->next;
+		size_t n = MIN(stages[search->stage], search->singles - from);
 		if (search->request->leftover)
 			n = MIN(n, (size_t)LEFTOVER_TRIES);
+		search->stage++;
+		search->next += n;
 		TRY(try_stage(search, bench, from, n));
-		from += n;
 	}
-	if (!search->hits.n && !search->why_not && !search_has_ended(search) &&
-	    !search->request->leftover)
-		TRY(try_pairs(search, bench));
-	return NULL;
-}
-
-/* ---- judging ---- */
-
-/* Does it also pass where it passed before? */
-static struct err *judge_elsewhere(void *data, const struct suite_bench *bench)
-{
-	struct search *search = data;
-	size_t loaded = BATCH_NONE;
-	for (size_t i = 0; i < search->hits.n; i++) {
-		struct hit *hit = &search->hits.data[i];
-		struct suite_called called;
-		bool done = true;
-		if (hit->batch != loaded)
-			TRY(bench->load(
-				bench->context,
-				search->batches.data[hit->batch].library,
-				&done));
-		if (!done)
-			continue;
-		loaded = hit->batch;
-		TRY(bench->call(bench->context, hit->place, &called));
-		hit->elsewhere =
-			called.returned && search_is_good(called.outcome);
-		log_debug(LOG_REPAIR, "%s: %s where it passes without",
-			  search->all.data[hit->candidate].code,
-			  called.returned ? outcome_name(called.outcome)
-					  : "does not return");
+	if (!search_goes_on(search))
+		return NULL;
+	if (search->request->leftover || search->paired) {
+		search->exhausted = true;
+		return NULL;
 	}
-	return NULL;
-}
-
-struct exactness {
-	struct search *search;
-	struct hit *hit;
-};
-
-/* What still differs after the call. */
-static struct err *judge_exactness(void *data, const struct suite_bench *bench)
-{
-	const struct exactness *exactness = data;
-	const struct strv *names = &exactness->search->request->polluted;
-	struct hit *hit = exactness->hit;
-	hit->judged = true;
-	for (size_t i = 0; i < bench->n; i++) {
-		bool polluted = !names->n;
-		for (size_t j = 0; j < names->n; j++)
-			polluted |=
-				!strcmp(names->data[j], bench->roots[i].root);
-		hit->remaining += polluted;
+	if (!search->reduced) {
+		search->reduced = true;
+		TRY(search_try_bodies(search, bench));
 	}
-	hit->differing = bench->n;
-	hit->leaked = bench->blocks > exactness->search->blocks
-			      ? bench->blocks - exactness->search->blocks
-			      : 0;
-	return NULL;
-}
-
-static struct repair_candidate *hit_candidate(const struct search *search,
-					      const struct hit *hit)
-{
-	return &search->all.data[hit->candidate];
-}
-
-static struct search *sorting;
-
-static int hit_compare(size_t a, size_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int hit_order(const void *left, const void *right)
-{
-	const struct hit *a = left, *b = right;
-	const struct repair_candidate *x = hit_candidate(sorting, a);
-	const struct repair_candidate *y = hit_candidate(sorting, b);
-	int order = hit_compare(!a->elsewhere, !b->elsewhere);
-	if (!order)
-		order = hit_compare(a->remaining, b->remaining);
-	/* A reset function says what is meant; a value does not. */
-	if (!order)
-		order = hit_compare(x->template && x->score,
-				    y->template && y->score);
-	if (!order)
-		order = hit_compare(a->leaked, b->leaked);
-	if (!order)
-		order = hit_compare(a->differing, b->differing);
-	if (!order)
-		order = hit_compare(x->arguments, y->arguments);
-	if (!order)
-		order = hit_compare(x->score, y->score);
-	return order ? order : hit_compare(a->candidate, b->candidate);
-}
-
-static void sort_hits(struct search *search)
-{
-	sorting = search;
-	if (search->hits.n)
-		qsort(search->hits.data, search->hits.n, sizeof(struct hit),
-		      hit_order);
-}
-
-static struct err *judge_hits(struct search *search)
-{
-	const struct repair_request *request = search->request;
-	const struct order_tests *other = &request->passing;
-	struct suite_bench_options options = {
-		.watch = search->settings->watch,
-		.prefix = other->data,
-		.n = other->n ? other->n - 1 : 0,
-		.test = request->test,
-	};
-	const char *why_not = NULL;
-	/* They are in the order of their scores. */
-	if (!request->leftover)
-		search->hits.n = MIN(search->hits.n, (size_t)HITS_MAX);
-	if (!request->leftover)
-		TRY(suite_work_bench(search->suite, &options, judge_elsewhere,
-				     search, search->settings->observer,
-				     &why_not));
-	if (why_not)
-		log_debug(LOG_REPAIR, "not tried elsewhere: %s", why_not);
-	options.prefix = request->failing.data;
-	options.n = request->failing.n - 1;
-	for (size_t i = 0; options.n && i < search->hits.n; i++) {
-		struct hit *hit = &search->hits.data[i];
-		struct exactness exactness = { search, hit };
-		options.library = search->batches.data[hit->batch].library;
-		options.first = hit->place;
-		TRY(suite_work_bench(search->suite, &options, judge_exactness,
-				     &exactness, search->settings->observer,
-				     NULL));
-		if (!hit->judged)
-			hit->remaining = hit->differing = search->roots_n;
-		hit->elsewhere |= request->leftover;
-	}
-	size_t kept = 0;
-	for (size_t i = 0; i < search->hits.n; i++) {
-		const struct hit *hit = &search->hits.data[i];
-		if (hit->elsewhere && (!request->leftover || !hit->remaining))
-			search->hits.data[kept++] = *hit;
-	}
-	search->hits.n = kept;
-	sort_hits(search);
-	return NULL;
+	if (!search_goes_on(search))
+		return NULL;
+	search->paired = true;
+	return try_pairs(search, bench);
 }
 
 /* ---- all of it ---- */
@@ -559,19 +468,39 @@ static struct err *search_prepare(struct search *search)
 	const struct suite_test *test =
 		suite_test(search->suite, search->request->test);
 	bool found = false;
-	if (test->file)
-		TRY(suite_describe_code(search->suite, test->file,
-					&search->code));
+	TRY(suite_describe_code(search->suite, test->file ? test->file : "",
+				&search->code));
 	TRY(search_read_test(search, search->request->test, &search->source,
 			     &search->body, &found));
 	if (!found) {
 		search->why_not = "the source of the test was not found";
+		search->raw = true;
 		return NULL;
 	}
 	settle_files(search);
 	TRY(source_declarations(&search->source, &search->declarations));
-	return compiler_find(&search->source, &search->code,
-			     search->settings->work, &search->compiler);
+	struct err *err =
+		compiler_find(&search->source, &search->code,
+			      search->settings->work, &search->compiler);
+	if (err && err_kind(err) == ERR_SUITE) {
+		log_debug(LOG_REPAIR, "%s", err_message(err));
+		err_ignore(err);
+		search->why_not = "there is no compiler for its file";
+		search->raw = true;
+		return NULL;
+	}
+	TRY(err);
+	search->compiler.deadline = search->settings->deadline;
+	return NULL;
+}
+
+/* Nothing puts the state back yet, and there is more to try. */
+static bool search_may_improve(const struct search *search)
+{
+	if (search->hits.n && (search_hit_is_sound(search, search->hits.data) ||
+			       clock_now() > search->patience))
+		return false;
+	return !search->exhausted && !search_has_ended(search);
 }
 
 static struct err *search_try(struct search *search)
@@ -595,11 +524,22 @@ static struct err *search_try(struct search *search)
 		options.prefix = request->failing.data;
 		options.n = request->failing.n - 1;
 	}
-	TRY(suite_work_bench(search->suite, &options, try_all, search,
-			     search->settings->observer, &why_not));
-	if (why_not)
-		search->why_not = why_not;
-	return search->why_not ? NULL : judge_hits(search);
+	uint64_t began = clock_now();
+	while (search_may_improve(search)) {
+		why_not = NULL;
+		TRY(suite_work_bench(search->suite, &options, try_next, search,
+				     search->settings->observer, &why_not));
+		if (why_not)
+			search->why_not = why_not;
+		if (search->why_not)
+			return NULL;
+		TRY(search_judge_hits(search));
+		if (search->hits.n && !search->patience)
+			search->patience =
+				clock_now() +
+				MAX(clock_now() - began, PATIENCE_NS);
+	}
+	return NULL;
 }
 
 static void search_free(struct search *search)
@@ -611,13 +551,38 @@ static void search_free(struct search *search)
 	strv_free(&search->includes);
 	strv_free(&search->pool.texts);
 	strv_free(&search->pool.numbers);
+	strv_free(&search->pool.plain);
 	candidates_free(&search->all);
 	for (size_t i = 0; i < search->batches.n; i++)
 		batch_free(&search->batches.data[i]);
 	vec_free(&search->batches);
-	vec_free(&search->hits);
+	hits_free(search);
+	bodies_free(search);
 	free(search->polluted);
 	free(search->missing);
+}
+
+/* Why there is no patch. That time is over comes before what is missing. */
+static struct err *search_say_why_not(const struct search *search)
+{
+	char **ret = &search->plan->why_not;
+	if (search->why_not)
+		return str_copy(search->why_not, ret);
+	if (search_has_ended(search))
+		return str_format(ret,
+				  "the time for it (--budget) ended when %zu "
+				  "of %zu candidates had been tried",
+				  search->plan->tried, search->all.n);
+	if (search->hits.n)
+		return str_format(
+			ret,
+			"'%s' helps, but cannot be written in its "
+			"file",
+			search->all.data[search->hits.data[0].candidate].code);
+	return str_copy(search->missing ? search->missing
+					: "no call that was tried puts the "
+					  "state back",
+			ret);
 }
 
 struct err *repair_search(struct suite *suite,
@@ -640,16 +605,17 @@ struct err *repair_search(struct suite *suite,
 		err = search_make_ways(&search);
 	if (!err && plan->ways.n && settings->build)
 		err = search_note_before(suite, plan);
-	if (!search.why_not && search.uncompiled && !plan->tried)
+	if (!search.why_not && search.uncompiled && !plan->tried &&
+	    !search_has_ended(&search)) {
+		search.raw = true;
 		search.why_not = "calls could not be compiled: its headers "
 				 "need options that are not known; a "
 				 "compile_commands.json has them";
-	if (!err && !plan->ways.n)
-		err = str_copy(search.why_not	? search.why_not
-			       : search.missing ? search.missing
-						: "no call that was tried puts "
-						  "the state back",
-			       &plan->why_not);
+	}
+	if (!err && search.raw)
+		err = search_try_raw(&search);
+	if (!err && !plan->ways.n && !plan->why_not)
+		err = search_say_why_not(&search);
 	plan->search_ns = clock_now() - began;
 	search_free(&search);
 	return err;

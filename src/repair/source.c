@@ -23,11 +23,6 @@ static bool is_cxx_name(const char *path)
 	return false;
 }
 
-static bool source_is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The end of the comment or literal that begins at @at; @at: none does. */
 static size_t literal_end(const char *s, size_t n, size_t at)
 {
@@ -137,8 +132,7 @@ size_t source_line(const struct source_file *source, size_t at)
 
 /* ---- structure ---- */
 
-/* Behind the bracket that closes the one at @at. */
-static size_t skip_group(const struct source_file *source, size_t at,
+size_t source_skip_group(const struct source_file *source, size_t at,
 			 size_t end)
 {
 	int depth = 0;
@@ -163,11 +157,11 @@ bool source_body(const struct source_file *source, unsigned line,
 	for (; at < source->n; at++) {
 		char c = source->plain[at];
 		if (c == '(') {
-			at = skip_group(source, at, source->n) - 1;
+			at = source_skip_group(source, at, source->n) - 1;
 		} else if (c == ';') {
 			return false;
 		} else if (c == '{') {
-			size_t end = skip_group(source, at, source->n);
+			size_t end = source_skip_group(source, at, source->n);
 			ret->from = at + 1;
 			ret->to = end - 1;
 			return end > at + 1 && source->plain[end - 1] == '}';
@@ -205,7 +199,8 @@ static size_t control_end(const struct source_file *source, size_t at,
 		open++;
 	open = skip_space(source, open, end);
 	if (open < end && source->plain[open] == '(')
-		open = skip_space(source, skip_group(source, open, end), end);
+		open = skip_space(source, source_skip_group(source, open, end),
+				  end);
 	size_t next = statement_end(source, open, end);
 	size_t after = skip_space(source, next, end);
 	bool more =
@@ -228,11 +223,11 @@ static size_t statement_end(const struct source_file *source, size_t at,
 			return control_end(source, at, end);
 	}
 	if (at < end && source->plain[at] == '{')
-		return skip_group(source, at, end);
+		return source_skip_group(source, at, end);
 	while (at < end && source->plain[at] != ';') {
 		char c = source->plain[at];
 		at = c == '(' || c == '{' || c == '['
-			     ? skip_group(source, at, end)
+			     ? source_skip_group(source, at, end)
 			     : at + 1;
 		/* A macro with a block and no semicolon: SECTION("x") {…} */
 		if (c == '{') {
@@ -359,7 +354,7 @@ struct err *source_inner_calls(const struct source_file *source,
 			end++;
 		if (end >= statement.to || source->plain[end] != '(')
 			continue;
-		end = skip_group(source, end, statement.to);
+		end = source_skip_group(source, end, statement.to);
 		while (end < statement.to &&
 		       (source->plain[end] == '.' ||
 			(source->plain[end] == '-' &&
@@ -367,7 +362,8 @@ struct err *source_inner_calls(const struct source_file *source,
 			while (end < statement.to && source->plain[end] != '(')
 				end++;
 			if (end < statement.to)
-				end = skip_group(source, end, statement.to);
+				end = source_skip_group(source, end,
+							statement.to);
 		}
 		TRY(strv_take(ret, source_flat(source, (struct source_span){
 							       at, end })));

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -44,6 +45,13 @@ static inline void source_freep(struct source_file *source)
 	source_free(source);
 }
 
+static inline bool source_is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+/* Behind the bracket that closes the one at @at. */
+size_t source_skip_group(const struct source_file *source, size_t at,
+			 size_t end);
 /* Line of an offset, from 0. */
 size_t source_line(const struct source_file *source, size_t at);
 /*
@@ -78,6 +86,17 @@ struct err *source_literals(const struct source_file *source,
  */
 struct err *source_declarations(const struct source_file *source,
 				struct strv *ret) _must_check_;
+/*
+ * Where the item begins that contains @at: a function, a class, a macro's block;
+ * namespaces are looked into. @at where there is none.
+ */
+size_t source_item_start(const struct source_file *source, size_t at);
+/*
+ * A declaration of the function whose definition begins there, in *@ret;
+ * untouched if it is none that can be declared.
+ */
+struct err *source_prototype(const struct source_file *source, size_t item,
+			     char **ret) _must_check_;
 /* Does it include a file of this name, whatever the folder? */
 bool source_includes(const struct source_file *source, const char *name);
 
@@ -99,9 +118,13 @@ struct err *source_edit_begin(const struct source_file *source,
 struct err *source_edit_end(const struct source_file *source,
 			    struct source_span body, const struct strv *code,
 			    struct source_edit *ret) _must_check_;
-/* One more line where the file includes others: '#include "x.h"'. */
+/* One more line where the file includes others, before @at: '#include "x.h"'. */
 struct err *source_edit_include(const struct source_file *source,
-				const char *line,
+				const char *line, size_t at,
+				struct source_edit *ret) _must_check_;
+/* Declarations in front of an item and the comment above it. */
+struct err *source_edit_declare(const struct source_file *source, size_t item,
+				const struct strv *code,
 				struct source_edit *ret) _must_check_;
 /* The file with these edits, which ascend. */
 struct err *source_apply(const struct source_file *source,

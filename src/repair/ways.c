@@ -1,9 +1,11 @@
 /* From candidates that help to changes of a file. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
 #include "base/str.h"
+#include "repair/fixtures.h"
 #include "repair/repair_internal.h"
 
 /* Of the candidates that help, so many become a way. */
@@ -18,6 +20,7 @@ void repair_request_free(struct repair_request *request)
 	order_lists_free(&request->setters);
 	order_lists_free(&request->cleaners);
 	strv_free(&request->polluted);
+	vec_free(&request->kin);
 	*request = (struct repair_request){};
 }
 
@@ -30,6 +33,8 @@ static void repair_way_free(struct repair_way *way)
 	free(way->function);
 	free(way->code);
 	free(way->where);
+	free(way->folder);
+	free(way->rest);
 }
 
 void repair_plan_free(struct repair_plan *plan)
@@ -39,7 +44,9 @@ void repair_plan_free(struct repair_plan *plan)
 	vec_free(&plan->ways);
 	vec_free(&plan->own);
 	vec_free(&plan->after);
+	vec_free(&plan->after_polluter);
 	free(plan->why_not);
+	free(plan->function);
 	free(plan->unproven);
 	*plan = (struct repair_plan){};
 }
@@ -54,19 +61,41 @@ static struct err *split_lines(const char *code, struct strv *ret)
 	return NULL;
 }
 
-/* What a patch of this file calls it: below the working directory, or whole. */
-static struct err *patch_name(const char *path, char **ret)
+/*
+ * What a patch calls this file: below the working directory, else below the
+ * project's folder or its own, which is *@ret_folder then (NULL: here).
+ */
+static struct err *patch_name(const char *path, const char *project, char **ret,
+			      char **ret_folder)
 {
 	_cleanup_(freep) char *shown = NULL;
 	TRY(path_display(NULL, path, &shown));
-	return str_copy(*shown == '/' ? shown + 1 : shown, ret);
+	if (*shown != '/') {
+		*ret = take_ptr(shown);
+		return NULL;
+	}
+	bool below =
+		project && *project == '/' && path_is_below(shown, project);
+	size_t n = below ? strlen(project) : (size_t)(path_base(shown) - shown);
+	TRY(str_copy(shown + n + (shown[n] == '/'), ret));
+	*ret_folder = strndup(shown, MAX(below ? n : n - 1, (size_t)1));
+	return *ret_folder ? NULL : err_nomem();
 }
 
-#define EDITS_MAX 3
+#define EDITS_MAX 4
 
 struct way_edits {
 	struct source_edit data[EDITS_MAX];
 	size_t n;
+};
+
+/* Where statements may go. */
+struct way_place {
+	const struct source_file *source;
+	struct source_span body;
+	bool after; /* its end, which cleans up; else its start */
+	bool fixture;
+	size_t test; /* whose it is */
 };
 
 static struct err *flat_code(const char *code, char **ret)
@@ -79,34 +108,60 @@ static struct err *flat_code(const char *code, char **ret)
 	return NULL;
 }
 
-static struct err *finish_way(struct search *search,
-			      const struct source_file *source,
-			      const struct repair_candidate *candidate,
-			      const struct way_edits *edits, const char *code,
-			      bool exact, const char *fmt, size_t test)
+static int edit_order(const void *left, const void *right)
 {
-	struct repair_way way = { .exact = exact };
+	const struct source_edit *a = left, *b = right;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static struct err *fill_way(struct search *search,
+			    const struct way_place *place,
+			    const struct repair_candidate *candidate,
+			    const struct hit *hit, struct way_edits *edits,
+			    struct repair_way *way)
+{
 	_cleanup_(freep) char *name = NULL;
-	const char *shown = suite_test(search->suite, test)->name;
-	struct err *err = patch_name(source->path, &name);
-	if (!err)
-		err = source_diff(source, name, edits->data, edits->n,
-				  &way.patch);
-	if (!err)
-		err = source_apply(source, edits->data, edits->n, &way.content);
-	if (!err)
-		err = str_copy(source->text, &way.original);
-	if (!err)
-		err = str_copy(source->path, &way.path);
-	if (!err)
-		err = str_copy(candidate->function, &way.function);
-	if (!err)
-		err = flat_code(code, &way.code);
-	if (!err)
-		err = str_format(&way.where, "%s %s", fmt, shown);
-	if (!err)
+	const struct source_file *source = place->source;
+	const char *code = candidate->restore && place->after
+				   ? candidate->restore
+				   : candidate->code;
+	qsort(edits->data, edits->n, sizeof(edits->data[0]), edit_order);
+	way->exact = hit->judged && !hit->remaining;
+	way->after = place->after;
+	TRY(str_copy(hit->rest, &way->rest));
+	TRY(patch_name(source->path, search->settings->project, &name,
+		       &way->folder));
+	TRY(source_diff(source, name, edits->data, edits->n, &way->patch));
+	TRY(source_apply(source, edits->data, edits->n, &way->content));
+	TRY(str_copy(source->text, &way->original));
+	TRY(str_copy(source->path, &way->path));
+	TRY(str_copy(candidate->function, &way->function));
+	TRY(flat_code(code, &way->code));
+	return str_format(&way->where, "%s %s%s",
+			  place->after ? "at the end of" : "at the start of",
+			  place->fixture ? "the fixture of " : "",
+			  suite_test(search->suite, place->test)->name);
+}
+
+static struct err *finish_way(struct search *search,
+			      const struct way_place *place,
+			      const struct repair_candidate *candidate,
+			      const struct hit *hit, struct way_edits *edits)
+{
+	struct repair_way way = {};
+	/* The first one is what is shown; the others are for proofs. */
+	if (!search->settings->build && search->plan->ways.n)
+		return NULL;
+	struct err *err = fill_way(search, place, candidate, hit, edits, &way);
+	/* A build says more; without one, at least the compiler is asked. */
+	bool fine = true;
+	if (!err && !search->settings->build &&
+	    !strcmp(way.path, search->source.path))
+		err = compiler_check(&search->compiler, way.path, way.original,
+				     way.content, &fine);
+	if (!err && fine)
 		err = vec_push(&search->plan->ways, way);
-	if (err)
+	if (err || !fine)
 		repair_way_free(&way);
 	return err;
 }
@@ -118,7 +173,7 @@ static void free_edits(struct way_edits *edits)
 }
 
 /* Its include, if the file does not have that one. */
-static struct err *add_include_edit(const struct source_file *source,
+static struct err *add_include_edit(const struct way_place *place,
 				    const char *line, struct way_edits *edits)
 {
 	if (!line)
@@ -128,29 +183,112 @@ static struct err *add_include_edit(const struct source_file *source,
 	if (!name)
 		return NULL;
 	name[strcspn(name, "\">")] = '\0';
-	if (source_includes(source, path_base(name)))
+	if (source_includes(place->source, path_base(name)))
 		return NULL;
-	return source_edit_include(source, line, &edits->data[edits->n++]);
+	return source_edit_include(place->source, line, place->body.from,
+				   &edits->data[edits->n++]);
 }
 
-static struct err *add_victim_way(struct search *search,
-				  const struct repair_candidate *candidate,
-				  bool exact)
+/* ---- functions that are defined further down ---- */
+
+static bool calls_function(const char *code, const char *name)
 {
-	struct way_edits edits = {};
+	size_t n = strlen(name);
+	for (const char *at = code; n && (at = strstr(at, name)); at += n) {
+		if ((at == code || !source_is_word(at[-1])) && at[n] == '(')
+			return true;
+	}
+	return false;
+}
+
+/* Is it declared in front of @end? */
+static struct err *is_declared_before(const struct source_file *source,
+				      size_t end, const char *name, bool *ret)
+{
+	_cleanup_(source_freep) struct source_file before = {};
+	_cleanup_(strv_freep) struct strv all = {};
+	*ret = false;
+	TRY(source_take(source->path, source->text, end, &before));
+	TRY(source_declarations(&before, &all));
+	for (size_t i = 0; i < all.n && !*ret; i++)
+		*ret = calls_function(all.data[i], name);
+	return NULL;
+}
+
+/* Of those that the code calls and that this file defines only later. */
+static struct err *add_prototypes(const struct search *search,
+				  const struct way_place *place,
+				  const char *code, struct way_edits *edits)
+{
+	const struct routines *all = &search->code.routines;
+	const struct source_file *source = place->source;
+	_cleanup_(strv_freep) struct strv lines = {};
+	size_t item = source_item_start(source, place->body.from);
+	unsigned line = (unsigned)source_line(source, item) + 1;
+	for (size_t i = 0; i < all->functions.n; i++) {
+		const struct routine *routine = &all->functions.data[i];
+		_cleanup_(freep) char *prototype = NULL;
+		bool declared;
+		if (routine->owner || !routine->file ||
+		    strcmp(routine->file, source->path) != 0 ||
+		    routine->line <= line || routine->line > source->lines.n ||
+		    !calls_function(code, routine->name))
+			continue;
+		TRY(is_declared_before(source, item, routine->name, &declared));
+		size_t at = source->lines.data[routine->line - 1];
+		while (isspace((unsigned char)source->plain[at]))
+			at++;
+		if (!declared)
+			TRY(source_prototype(source,
+					     source_item_start(source, at),
+					     &prototype));
+		if (prototype)
+			TRY(strv_take(&lines, take_ptr(prototype)));
+	}
+	return lines.n ? source_edit_declare(source, item, &lines,
+					     &edits->data[edits->n++])
+		       : NULL;
+}
+
+/* ---- places ---- */
+
+static struct err *place_edits(const struct search *search,
+			       const struct way_place *place,
+			       const struct repair_candidate *candidate,
+			       struct way_edits *edits)
+{
+	_cleanup_(strv_freep) struct strv save = {};
 	_cleanup_(strv_freep) struct strv code = {};
-	struct err *err = split_lines(candidate->code, &code);
+	const char *text = place->after && candidate->restore
+				   ? candidate->restore
+				   : candidate->code;
+	TRY(add_include_edit(place, candidate->include, edits));
+	TRY(add_prototypes(search, place, text, edits));
+	TRY(split_lines(text, &code));
+	if (!place->after)
+		return source_edit_begin(place->source, place->body,
+					 search->compiler.old_c, &code,
+					 &edits->data[edits->n++]);
+	if (candidate->save) {
+		TRY(split_lines(candidate->save, &save));
+		TRY(source_edit_begin(place->source, place->body,
+				      search->compiler.old_c, &save,
+				      &edits->data[edits->n++]));
+	}
+	return source_edit_end(place->source, place->body, &code,
+			       &edits->data[edits->n++]);
+}
+
+static struct err *place_add_way(struct search *search,
+				 const struct way_place *place,
+				 const struct hit *hit)
+{
+	const struct repair_candidate *candidate =
+		&search->all.data[hit->candidate];
+	struct way_edits edits = {};
+	struct err *err = place_edits(search, place, candidate, &edits);
 	if (!err)
-		err = add_include_edit(&search->source, candidate->include,
-				       &edits);
-	if (!err)
-		err = source_edit_begin(&search->source, search->body,
-					search->compiler.old_c, &code,
-					&edits.data[edits.n++]);
-	if (!err)
-		err = finish_way(search, &search->source, candidate, &edits,
-				 candidate->code, exact, "at the start of",
-				 search->request->test);
+		err = finish_way(search, place, candidate, hit, &edits);
 	free_edits(&edits);
 	return err;
 }
@@ -163,64 +301,148 @@ static size_t last_polluter(const struct repair_request *request)
 		       : request->test;
 }
 
-static struct err *polluter_edits(const struct source_file *source,
-				  struct source_span body, bool old_c,
-				  const struct repair_candidate *candidate,
-				  struct way_edits *edits)
-{
-	_cleanup_(strv_freep) struct strv save = {};
-	_cleanup_(strv_freep) struct strv code = {};
-	TRY(add_include_edit(source, candidate->include, edits));
-	if (candidate->save) {
-		TRY(split_lines(candidate->save, &save));
-		TRY(source_edit_begin(source, body, old_c, &save,
-				      &edits->data[edits->n++]));
-	}
-	TRY(split_lines(candidate->restore ? candidate->restore
-					   : candidate->code,
-			&code));
-	return source_edit_end(source, body, &code, &edits->data[edits->n++]);
-}
-
 static struct err *add_polluter_way(struct search *search,
-				    const struct repair_candidate *candidate,
-				    bool exact)
+				    const struct hit *hit)
 {
 	_cleanup_(source_freep) struct source_file source = {};
-	struct source_span body;
-	struct way_edits edits = {};
+	struct way_place place = {
+		.source = &source,
+		.after = true,
+		.test = last_polluter(search->request),
+	};
 	bool found;
-	size_t polluter = last_polluter(search->request);
-	TRY(search_read_test(search, polluter, &source, &body, &found));
-	if (!found)
+	TRY(search_read_test(search, place.test, &source, &place.body, &found));
+	return found ? place_add_way(search, &place, hit) : NULL;
+}
+
+static struct err *add_victim_way(struct search *search, const struct hit *hit)
+{
+	const struct way_place place = {
+		.source = &search->source,
+		.body = search->body,
+		.test = search->request->test,
+	};
+	return place_add_way(search, &place, hit);
+}
+
+/* Do all of these tests have this fixture? */
+static struct err *share_fixture(const struct search *search,
+				 const struct order_tests *tests, bool before,
+				 struct source_file *source,
+				 struct source_fixture *ret, bool *ret_found)
+{
+	*ret_found = false;
+	for (size_t i = 0; i < tests->n; i++) {
+		_cleanup_(source_freep) struct source_file other = {};
+		struct source_fixture fixture;
+		struct source_span body;
+		bool found;
+		TRY(search_read_test(search, tests->data[i], &other, &body,
+				     &found));
+		if (!found || !fixture_of(&other, body, before, &fixture) ||
+		    (i && (strcmp(other.path, source->path) != 0 ||
+			   fixture.body.from != ret->body.from))) {
+			*ret_found = false;
+			return NULL;
+		}
+		if (!i) {
+			*source = other;
+			other = (struct source_file){};
+			*ret = fixture;
+		}
+		*ret_found = true;
+	}
+	return NULL;
+}
+
+/* Several that do it, or several that suffer: what surrounds them all. */
+static struct err *add_fixture_way(struct search *search, const struct hit *hit,
+				   const struct order_tests *tests, bool before)
+{
+	_cleanup_(source_freep) struct source_file source = {};
+	struct source_fixture fixture;
+	bool found = false;
+	if (tests->n < 2)
 		return NULL;
-	struct err *err = polluter_edits(&source, body, search->compiler.old_c,
-					 candidate, &edits);
-	if (!err)
-		err = finish_way(search, &source, candidate, &edits,
-				 candidate->restore ? candidate->restore
-						    : candidate->code,
-				 exact, "at the end of", polluter);
-	free_edits(&edits);
-	return err;
+	TRY(share_fixture(search, tests, before, &source, &fixture, &found));
+	const struct way_place place = {
+		.source = &source,
+		.body = fixture.body,
+		.after = !before,
+		.fixture = true,
+		.test = tests->data[0],
+	};
+	return found ? place_add_way(search, &place, hit) : NULL;
+}
+
+/* ---- which is best ---- */
+
+struct way_tests {
+	struct order_tests victims, polluters;
+};
+
+static struct err *add_test(struct order_tests *list, size_t test)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->data[i] == test)
+			return NULL;
+	}
+	return vec_push(list, test);
+}
+
+static struct err *find_tests(const struct repair_request *request,
+			      struct way_tests *ret)
+{
+	TRY(add_test(&ret->victims, request->test));
+	for (size_t i = 0; i < request->kin.n; i++)
+		TRY(add_test(&ret->victims, request->kin.data[i]));
+	TRY(add_test(&ret->polluters, last_polluter(request)));
+	for (size_t i = 0; i < request->polluters.n; i++) {
+		const struct order_tests *list = &request->polluters.data[i];
+		if (list->n)
+			TRY(add_test(&ret->polluters, list->data[list->n - 1]));
+	}
+	return NULL;
+}
+
+/*
+ * One polluter with several victims cleans up after itself; several of them are
+ * cleaned up after where a fixture surrounds them; else the victim begins with
+ * it. The other places follow, for when that is not proven.
+ */
+static struct err *add_ways_of(struct search *search, const struct hit *hit,
+			       const struct way_tests *tests, bool all)
+{
+	const struct repair_request *request = search->request;
+	bool own = request->leftover || search->all.data[hit->candidate].save;
+	bool brittle = request->class == ORDER_BRITTLE;
+	bool several = tests->victims.n > 1 && !brittle;
+	if (own)
+		return add_polluter_way(search, hit);
+	if (several && tests->polluters.n > 1) {
+		TRY(add_fixture_way(search, hit, &tests->polluters, false));
+		TRY(add_fixture_way(search, hit, &tests->victims, true));
+	} else if (several) {
+		TRY(add_polluter_way(search, hit));
+	}
+	TRY(add_victim_way(search, hit));
+	/* What disturbs it may also clean up after itself. */
+	return all && !brittle && !(several && tests->polluters.n == 1)
+		       ? add_polluter_way(search, hit)
+		       : NULL;
 }
 
 struct err *search_make_ways(struct search *search)
 {
-	const struct repair_request *request = search->request;
-	for (size_t i = 0; i < search->hits.n && i < WAYS_MAX; i++) {
-		const struct hit *hit = &search->hits.data[i];
-		const struct repair_candidate *candidate =
-			&search->all.data[hit->candidate];
-		bool exact = hit->judged && !hit->remaining;
-		bool own = request->leftover || candidate->save;
-		if (!own)
-			TRY(add_victim_way(search, candidate, exact));
-		/* What disturbs it may also clean up after itself. */
-		if ((own || !i) && request->class != ORDER_BRITTLE)
-			TRY(add_polluter_way(search, candidate, exact));
-	}
-	return NULL;
+	struct way_tests tests = {};
+	struct err *err = find_tests(search->request, &tests);
+	for (size_t i = 0; !err && i < search->hits.n &&
+			   (i < WAYS_MAX || !search->plan->ways.n);
+	     i++)
+		err = add_ways_of(search, &search->hits.data[i], &tests, !i);
+	vec_free(&tests.victims);
+	vec_free(&tests.polluters);
+	return err;
 }
 
 struct err *search_note_missing(struct search *search,

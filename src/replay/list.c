@@ -101,7 +101,53 @@ static struct err *hint_at_known(struct err *err, struct store *store,
 	return failed ? err : err_hint(err, "%s", hint.s);
 }
 
-struct err *replay_find(const char *id, struct store_finding *ret)
+/* Does the path of the shorter one end that of the longer one? */
+static bool is_same_program(const char *a, size_t n_a, const char *b,
+			    size_t n_b)
+{
+	if (n_a > 2 && a[0] == '.' && a[1] == '/')
+		return is_same_program(a + 2, n_a - 2, b, n_b);
+	if (n_b > 2 && b[0] == '.' && b[1] == '/')
+		return is_same_program(a, n_a, b + 2, n_b - 2);
+	if (n_a > n_b)
+		return is_same_program(b, n_b, a, n_a);
+	return n_a && !memcmp(a, b + n_b - n_a, n_a) &&
+	       (n_a == n_b || b[n_b - n_a - 1] == '/');
+}
+
+static bool is_of_program(const struct store_finding *finding,
+			  const char *program)
+{
+	const char *suite = finding->suite ? finding->suite : "";
+	return is_same_program(suite, strcspn(suite, " "), program,
+			       strlen(program));
+}
+
+/* The same test of another program has the same id: that of @program. */
+static struct err *replay_choose_program(struct store *store,
+					 const char *program,
+					 struct store_finding *finding)
+{
+	_cleanup_(store_findings_free) struct store_findings all = {};
+	TRY(store_list_findings(store, &all));
+	for (size_t i = 0; i < all.n; i++) {
+		struct store_finding *other = &all.data[i];
+		if (strcmp(other->id, finding->id) != 0 ||
+		    !is_of_program(other, program))
+			continue;
+		store_finding_free(finding);
+		*finding = *other;
+		*other = (struct store_finding){};
+		return NULL;
+	}
+	return err_hint(err_create(ERR_USAGE, "'%s' does not belong to '%s'",
+				   finding->id, program),
+			"it belongs to '%s'",
+			finding->suite ? finding->suite : "?");
+}
+
+struct err *replay_find(const char *id, const char *program,
+			struct store_finding *ret)
 {
 	/* It is closed before tests run: they may take long. */
 	_cleanup_(store_closep) struct store *store = NULL;
@@ -110,6 +156,12 @@ struct err *replay_find(const char *id, struct store_finding *ret)
 	struct err *err = store_get_finding(store, id, &finding);
 	if (err)
 		return hint_at_known(err, store, id);
+	if (program && !is_of_program(&finding, program))
+		err = replay_choose_program(store, program, &finding);
+	if (err) {
+		store_finding_free(&finding);
+		return err;
+	}
 	if (finding.replay) {
 		*ret = finding;
 		return NULL;

@@ -174,7 +174,7 @@ static struct err *append_failure(struct str *line,
 	}
 	if (!result->file)
 		return NULL;
-	TRY(path_display(NULL, result->file, &place));
+	TRY(path_display_short(result->file, &place));
 	TRY(str_append(line, " ("));
 	TRY(str_append_escaped(line, place, strlen(place)));
 	return result->line ? str_appendf(line, ":%u)", result->line)
@@ -233,7 +233,7 @@ static struct err *pack_result(const struct suite_result *result, json_t **ret)
 {
 	_cleanup_(freep) char *place = NULL;
 	if (result->file)
-		TRY(path_display(NULL, result->file, &place));
+		TRY(path_display_short(result->file, &place));
 	*ret = json_pack("{s:o, s:o, s:o, s:o}", "outcome",
 			 result->outcome == OUTCOME_NONE
 				 ? json_null()

@@ -79,8 +79,12 @@ struct err *replay_run(const struct store_finding *finding,
 
 /* ---- replay/list.c: what there is to replay ---- */
 
-/* By id, or the beginning of one; the error names those that there are. */
-struct err *replay_find(const char *id, struct store_finding *ret) _must_check_;
+/*
+ * By id, or the beginning of one; the error names those that there are. Of
+ * @program, by its path or the end of that; NULL: of what was searched last.
+ */
+struct err *replay_find(const char *id, const char *program,
+			struct store_finding *ret) _must_check_;
 /*
  * Those of the latest run that have an id with that prefix ("order"), of one
  * suite; an error where there are none.

@@ -18,7 +18,7 @@ static json_t *pack_key(const char *key)
 static json_t *pack_schedule(const struct arrival *arrival)
 {
 	return json_pack("{s:o, s:i, s:o, s:i, s:b, s:o, s:i, s:I, s:I, s:I, "
-			 "s:b, s:o, s:b}",
+			 "s:b, s:o, s:b, s:b}",
 			 "event", pack_key(arrival->event), "nth",
 			 (int)arrival->nth, "until", pack_key(arrival->until),
 			 "until_nth", (int)arrival->until_nth, "early",
@@ -29,7 +29,7 @@ static json_t *pack_schedule(const struct arrival *arrival)
 			 (json_int_t)arrival->delay_ns, "priorities",
 			 arrival->priorities, "passing",
 			 pack_key(arrival->passing_event), "passing_early",
-			 arrival->passing_early);
+			 arrival->passing_early, "inside", arrival->inside);
 }
 
 static struct err *describe_schedule_trial(const struct finding *finding,
@@ -95,7 +95,7 @@ static struct err *read_schedule(const struct record *record, void **ret)
 	json_error_t error;
 	json_t *event = NULL, *until = NULL, *before = NULL, *held = NULL;
 	int nth = 0, until_nth = 0, before_nth = 0, early = 0, priorities = 0;
-	int passing_early = 0;
+	int passing_early = 0, inside = 0;
 	json_int_t patience = 0, seed = 0, delay = 0;
 	if (!replayed)
 		return err_nomem();
@@ -103,13 +103,13 @@ static struct err *read_schedule(const struct record *record, void **ret)
 		return record_unreadable("details");
 	if (json_unpack_ex(record->details, &error, 0,
 			   "{s:o, s:i, s:o, s:i, s:b, s:o, s:i, s:I, s:I, s:I, "
-			   "s:b, s:o, s:b}",
+			   "s:b, s:o, s:b, s?b}",
 			   "event", &event, "nth", &nth, "until", &until,
 			   "until_nth", &until_nth, "early", &early, "before",
 			   &before, "before_nth", &before_nth, "patience",
 			   &patience, "seed", &seed, "delay", &delay,
 			   "priorities", &priorities, "passing", &held,
-			   "passing_early", &passing_early))
+			   "passing_early", &passing_early, "inside", &inside))
 		return record_unreadable(error.text);
 	if (nth < 0 || until_nth < 0 || before_nth < 0 || patience < 0 ||
 	    delay < 0)
@@ -126,6 +126,7 @@ static struct err *read_schedule(const struct record *record, void **ret)
 	replayed->schedule = (struct suite_schedule){
 		.event = replayed->event,
 		.nth = (unsigned)nth,
+		.inside = inside,
 		.until = replayed->until,
 		.until_nth = (unsigned)until_nth,
 		.early = early,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/strv.h"
-#include "finding/dependence.h"
 #include "finding/words.h"
 #include "report/kind.h"
 #include "report/value.h"
@@ -29,6 +28,35 @@ static struct err *append_cut(struct str *str, const char *text, size_t columns)
 	if (width_of(text) <= columns)
 		return str_append(str, text);
 	TRY(str_append_n(str, text, width_fit(text, columns - 1)));
+	return str_append(str, "…");
+}
+
+/* Where a sentence ends that has room in @columns: after a word, if there is one. */
+static size_t fit_words(const char *text, size_t columns)
+{
+	size_t n = width_fit(text, columns), end = n;
+	if (!text[n] || text[n] == ' ')
+		return n;
+	while (end && text[end - 1] != ' ')
+		end--;
+	while (end && text[end - 1] == ' ')
+		end--;
+	/* Of a long word that would leave little, a part. */
+	return end > n / 2 ? end : n;
+}
+
+/* A sentence: cut before its last clause, or else between words. */
+static struct err *append_sentence(struct str *str, const char *text,
+				   size_t columns)
+{
+	if (width_of(text) <= columns)
+		return str_append(str, text);
+	size_t clause = width_fit(text, columns);
+	while (clause && strncmp(text + clause, ", ", 2) != 0)
+		clause--;
+	if (clause > columns / 2)
+		return str_append_n(str, text, clause);
+	TRY(str_append_n(str, text, fit_words(text, columns - 1)));
 	return str_append(str, "…");
 }
 
@@ -148,25 +176,33 @@ struct err *block_append_message(struct str *str, const char *place,
 
 /* ---- the parts of a block ---- */
 
+/*
+ * All that a block says of its finding is taken from its JSON: so it is the same
+ * in the run that found it and in one that shows it again.
+ */
+static const char *block_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text ? text : "";
+}
+
 /* The sentence is cut before the id is. */
 static struct err *append_block_head(const struct finding *finding,
+				     const json_t *object,
 				     const struct report_style *style,
 				     struct str *str)
 {
-	const struct report_kind *kind = report_kind_of(finding);
 	_cleanup_(str_freep) struct str head = STR_INIT;
 	const char *severity = finding_severity_name(finding->severity);
 	const char *known = finding->known ? " known" : "";
+	const char *headline = block_text(object, "headline");
 	size_t used = strlen(INDENT) + strlen("  []") + strlen(known) +
 		      width_of(finding->id);
-	if (finding->earlier || !kind->append_head)
-		TRY(words_append(&head, finding->message));
-	else
-		TRY(kind->append_head(finding, &head));
+	TRY(words_append(&head, *headline ? headline : finding->message));
 	TRY(str_appendf(str, "%s%-7s%s ",
 			style->color ? kind_color_of(finding->severity) : "",
 			severity, style->color ? RESET : ""));
-	TRY(append_cut(str, head.s ? head.s : "", BLOCK_COLUMNS - used));
+	TRY(append_sentence(str, head.s ? head.s : "", BLOCK_COLUMNS - used));
 	return str_appendf(str, "  %s[%s]%s%s\n", style->color ? DIM : "",
 			   finding->id, known, style->color ? RESET : "");
 }
@@ -174,14 +210,18 @@ static struct err *append_block_head(const struct finding *finding,
 static struct err *append_named_tests(struct str *line, const char *what,
 				      const struct roster *roster,
 				      const struct cause_tests *tests,
-				      const size_t *without, size_t n_without)
+				      const char *const *told, size_t n_told)
 {
 	_cleanup_(cause_tests_freep) struct cause_tests shown = {};
 	for (size_t i = 0; i < tests->n; i++) {
-		bool left_out = false;
-		for (size_t j = 0; j < n_without; j++)
-			left_out |= tests->data[i] == without[j];
-		if (!left_out)
+		const char *raw = roster_name(roster, tests->data[i]);
+		_cleanup_(freep) char *name = str_utf8(raw, strlen(raw));
+		bool is_told = false;
+		if (!name)
+			return err_nomem();
+		for (size_t j = 0; j < n_told; j++)
+			is_told |= !strcmp(name, told[j]);
+		if (!is_told)
 			TRY(vec_push(&shown, tests->data[i]));
 	}
 	if (!shown.n)
@@ -194,36 +234,35 @@ static struct err *append_named_tests(struct str *line, const char *what,
 /* "also misled: B · also left by: C · could mislead: D, E and 3 more" */
 static struct err *append_other_tests(const struct cause *cause,
 				      const struct report *report,
-				      const struct finding *lead,
-				      struct str *line)
+				      const json_t *object, struct str *line)
 {
-	const struct dependence *dependence = dependence_of(lead);
-	const struct leftover *leftover = leftover_of(lead);
-	bool brittle = dependence && dependence->class == ORDER_BRITTLE;
-	const struct order_tests *order = !dependence ? NULL
-					  : brittle   ? &dependence->passing
-						      : &dependence->failing;
+	bool brittle = !strcmp(block_text(object, "class"), "brittle");
+	const json_t *order = json_object_get(
+		object, brittle ? "passing_order" : "failing_order");
+	size_t n = json_array_size(order);
+	const char *before =
+		n > 1 ? json_string_value(json_array_get(order, n - 2)) : NULL;
 	/* Those that its head names. */
-	size_t told[] = {
-		lead->test,
-		dependence && dependence->left.path ? dependence->left.test
-						    : lead->test,
-		order && order->n > 1 ? order->data[order->n - 2] : lead->test,
+	const char *const told[] = {
+		block_text(object, "test"),
+		block_text(json_object_get(object, "left"), "test"),
+		before ? before : "",
 	};
 	if (!report->roster)
 		return NULL;
 	TRY(append_named_tests(line, "also misled: ", report->roster,
 			       &cause->misled, told, 1));
-	if (!lead->earlier) /* of those it is not known who is named */
-		TRY(append_named_tests(
-			line, brittle ? "also set by: " : "also left by: ",
-			report->roster, &cause->leave, told, ARRAY_SIZE(told)));
-	return append_named_tests(
-		line,
-		leftover && leftover->proven ? "passes after it: "
-		: leftover && leftover->lazy ? "read by: "
-					     : "could mislead: ",
-		report->roster, &cause->could, told, ARRAY_SIZE(told));
+	TRY(append_named_tests(
+		line, brittle ? "also set by: " : "also left by: ",
+		report->roster, &cause->leave, told, ARRAY_SIZE(told)));
+	bool passes = json_is_true(json_object_get(object, "readers_pass"));
+	bool lazy = json_is_true(json_object_get(object, "lazy"));
+	return append_named_tests(line,
+				  passes ? "passes after it: "
+				  : lazy ? "read by: "
+					 : "could mislead: ",
+				  report->roster, &cause->could, told,
+				  ARRAY_SIZE(told));
 }
 
 static struct err *append_line(struct str *str, size_t *lines,
@@ -237,98 +276,95 @@ static struct err *append_line(struct str *str, size_t *lines,
 	return str_append(str, "\n");
 }
 
-/* What JSON has of what is left; and that it was not tried again. */
-static struct err *append_earlier(const struct finding *finding,
-				  const struct report *report, struct str *line)
+/* " (in TEST)" at the end of a hint says nothing new after "TEST leaves …". */
+static size_t hint_length(const char *hint, const char *reason)
 {
-	_cleanup_(value_freep) json_t *object =
-		json_loads(finding->earlier, 0, NULL);
-	const json_t *left = json_object_get(object, "left");
-	const char *const keys[] = { "test", "path", "before", "after" };
-	const char *const between[] = { "", " leaves ", ": ", " → " };
-	for (size_t i = 0; json_is_object(left) && i < ARRAY_SIZE(keys); i++) {
-		const char *text =
-			json_string_value(json_object_get(left, keys[i]));
-		TRY(str_append(line, between[i]));
-		TRY(words_append(line, text ? text : "?"));
-	}
-	if (report->reused)
-		return NULL;
-	return str_append(line, line->n ? "; found by an earlier run, not "
-					  "tried again"
-					: "found by an earlier run, not tried "
-					  "again");
+	size_t n = strlen(hint);
+	const char *in = strstr(hint, " (in ");
+	while (in && strstr(in + 1, " (in "))
+		in = strstr(in + 1, " (in ");
+	if (!in || hint[n - 1] != ')')
+		return n;
+	const char *name = in + strlen(" (in ");
+	size_t name_n = (size_t)(hint + n - 1 - name);
+	return !strncmp(reason, name, name_n) && reason[name_n] == ' '
+		       ? (size_t)(in - hint)
+		       : n;
 }
 
-/* How it failed then; texts are those of *@ret_object. */
-static struct finding_failure read_failure(const struct finding *finding,
-					   json_t **ret_object)
+/* On two lines at most. */
+static struct err *append_hint(struct str *str, size_t *lines, const char *hint,
+			       const char *reason)
 {
-	*ret_object = json_loads(finding->earlier, 0, NULL);
-	const json_t *failure = json_object_get(*ret_object, "failure");
-	json_int_t line = json_integer_value(json_object_get(failure, "line"));
-	return (struct finding_failure){
-		.message = (char *)json_string_value(
-			json_object_get(failure, "message")),
-		.file = (char *)json_string_value(
-			json_object_get(failure, "file")),
-		.line = line > 0 ? (unsigned)line : 0,
-	};
+	static const char label[] = "fix: ";
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	size_t columns = BLOCK_COLUMNS - strlen(INDENT) - strlen(label);
+	TRY(str_append_escaped(&text, hint, hint_length(hint, reason)));
+	if (!text.n)
+		return NULL;
+	size_t first = width_of(text.s) > columns ? fit_words(text.s, columns)
+						  : text.n;
+	const char *rest = text.s + first + strspn(text.s + first, " ");
+	TRY(str_append(str, INDENT));
+	TRY(str_append(str, label));
+	TRY(str_append_n(str, text.s, first));
+	TRY(str_append(str, "\n"));
+	++*lines;
+	if (!*rest)
+		return NULL;
+	++*lines;
+	TRY(str_appendf(str, INDENT "%*s", (int)strlen(label), ""));
+	TRY(append_sentence(str, rest, columns));
+	return str_append(str, "\n");
 }
 
 /* After the message: through what, who else, and what to do. */
 static struct err *append_tail(const struct cause *cause,
 			       const struct report *report,
-			       const struct finding *lead, struct str *str,
+			       const json_t *object, struct str *str,
 			       size_t *lines)
 {
-	const struct report_kind *kind = report_kind_of(lead);
 	_cleanup_(str_freep) struct str about = STR_INIT;
 	_cleanup_(str_freep) struct str others = STR_INIT;
-	_cleanup_(str_freep) struct str hint = STR_INIT;
-	if (lead->earlier)
-		TRY(append_earlier(lead, report, &about));
-	else if (kind->append_about)
-		TRY(kind->append_about(lead, &about));
-	TRY(append_line(str, lines, &about));
-	TRY(append_other_tests(cause, report, lead, &others));
-	TRY(append_line(str, lines, &others));
-	if (lead->hint) {
-		TRY(str_append(&hint, "fix: "));
-		TRY(words_append(&hint, lead->hint));
+	const char *reason = block_text(object, "reason");
+	TRY(words_append(&about, reason));
+	if (json_is_true(json_object_get(object, "earlier"))) {
+		TRY(str_append(&about, about.n ? "; " : ""));
+		TRY(str_append(&about, "found by an earlier run, not tried "
+				       "again"));
 	}
-	return append_line(str, lines, &hint);
+	TRY(append_line(str, lines, &about));
+	TRY(append_other_tests(cause, report, object, &others));
+	TRY(append_line(str, lines, &others));
+	return append_hint(str, lines, block_text(object, "hint"), reason);
 }
 
 struct err *block_write(const struct cause *cause, const struct report *report,
 			const struct report_style *style, FILE *out)
 {
 	const struct finding *lead = block_lead(cause);
-	const struct report_kind *kind = report_kind_of(lead);
-	const struct finding_failure *failure =
-		kind->failure && !lead->earlier ? kind->failure(lead) : NULL;
 	_cleanup_(value_freep) json_t *object = NULL;
-	struct finding_failure then = {};
-	if (lead->earlier) {
-		then = read_failure(lead, &object);
-		failure = then.file || then.message ? &then : NULL;
-	}
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	_cleanup_(str_freep) struct str tail = STR_INIT;
 	size_t lines = 1;
-	TRY(append_block_head(lead, style, &text));
+	TRY(report_finding_json(lead, &object));
+	const json_t *failure = json_object_get(object, "failure");
+	TRY(append_block_head(lead, object, style, &text));
 	/* What nobody is misled by is told in a line. */
 	bool brief = style->quiet ||
 		     (lead->severity == FINDING_LOW && !cause->misled.n);
 	if (!brief)
-		TRY(append_tail(cause, report, lead, &tail, &lines));
-	if (!brief && failure) {
+		TRY(append_tail(cause, report, object, &tail, &lines));
+	if (!brief && json_is_object(failure)) {
 		_cleanup_(str_freep) struct str place = STR_INIT;
-		if (failure->file)
-			TRY(words_append_place(&place, failure->file,
-					       failure->line));
+		const char *file = block_text(failure, "file");
+		json_int_t line =
+			json_integer_value(json_object_get(failure, "line"));
+		if (*file)
+			TRY(words_append_place(&place, file,
+					       line > 0 ? (unsigned)line : 0));
 		TRY(block_append_message(&text, place.s ? place.s : "",
-					 failure->message, INDENT,
+					 block_text(failure, "message"), INDENT,
 					 BLOCK_LINES - lines));
 	}
 	fprintf(out, "%s%s", text.s, tail.s ? tail.s : "");

@@ -21,6 +21,7 @@
 #include "report/cause.h"
 #include "report/excerpt.h"
 #include "report/kind.h"
+#include "report/page.h"
 #include "report/page_data.h"
 #include "report/picture.h"
 #include "report/value.h"
@@ -118,6 +119,7 @@ static struct err *write_causes(const struct report *report,
 				const struct causes *causes, FILE *out)
 {
 	_cleanup_(pictures_destroyp) struct pictures *pictures = NULL;
+	size_t drawn = 0;
 	if (causes->n)
 		TRY(pictures_create(&pictures));
 	fputs("\"causes\": [", out);
@@ -129,6 +131,7 @@ static struct err *write_causes(const struct report *report,
 		if (i < PICTURES_MAX) {
 			TRY(picture_of_cause(pictures, cause, report->roster,
 					     &svg));
+			drawn += svg != NULL;
 			TRY(set_picture(object, "graph", svg));
 			if (cause->type == CAUSE_MEMORY)
 				TRY(draw_memory(pictures, cause, object));
@@ -137,6 +140,12 @@ static struct err *write_causes(const struct report *report,
 		TRY(json_write_to(object, 0, out));
 	}
 	fputs("]", out);
+	if (causes->n && !drawn)
+		fputs(",\n\"no_pictures\": \"There are no pictures: "
+		      "Graphviz, or its plug-ins 'dot_layout' and 'core', "
+		      "could not be loaded where this page was made "
+		      "(Debian: the package libgvc6)\"",
+		      out);
 	return NULL;
 }
 
@@ -190,23 +199,6 @@ static struct err *write_more(const struct report *report,
 
 /* ---- the page ---- */
 
-static void html_write_text(const char *text, FILE *out)
-{
-	size_t n = strlen(text);
-	for (size_t i = 0; i < n;) {
-		size_t length = str_utf8_length(text + i, n - i);
-		unsigned char c = (unsigned char)text[i];
-		if (!length || c < ' ' || c == 0x7f ||
-		    str_misleads(text + i, length))
-			fputs("\xef\xbf\xbd", out); /* U+FFFD */
-		else if (strchr("<>&\"'", c))
-			fprintf(out, "&#%u;", c);
-		else
-			fwrite(text + i, 1, length, out);
-		i += MAX(length, (size_t)1);
-	}
-}
-
 /* For browsers without scripts: what was found, and how to see it again. */
 static void write_plain(const struct report *report, FILE *out)
 {
@@ -218,9 +210,9 @@ static void write_plain(const struct report *report, FILE *out)
 		const struct finding *finding = &report->findings[i];
 		fprintf(out,
 			"<li>%s: ", finding_severity_name(finding->severity));
-		html_write_text(finding->message, out);
+		page_write_text(finding->message, out);
 		fputs("<br><code>", out);
-		html_write_text(finding->replay, out);
+		page_write_text(finding->replay, out);
 		fputs("</code></li>\n", out);
 	}
 	if (n < report->n_findings)
@@ -244,19 +236,8 @@ static struct err *html_write(const struct report *report,
 {
 	_cleanup_(causes_free) struct causes causes = {};
 	TRY(causes_group(report, &causes));
-	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n"
-	      "<meta charset=\"utf-8\">\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"",
-	      out);
-	fputs(page_policy, out);
-	fputs("\">\n<meta name=\"viewport\" content=\"width=device-width, "
-	      "initial-scale=1\">\n"
-	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-	      out);
-	html_write_text(report->command[0], out);
-	fputs(" – polygraph</title>\n<style>", out);
-	fputs(page_style, out);
-	fputs("</style>\n</head>\n<body>\n<div id=\"page\"></div>\n", out);
+	page_begin(report->command[0], false, out);
+	fputs("<div id=\"page\"></div>\n", out);
 	write_plain(report, out);
 	fputs("<script type=\"application/json\" id=\"report\">\n", out);
 	TRY(write_island(report, NULL, out));

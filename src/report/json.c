@@ -21,17 +21,24 @@ static struct err *make_test(const struct report_test *test, bool verbose,
 	bool failed = ran && outcome != OUTCOME_PASS &&
 		      (outcome != OUTCOME_SKIP || test->message ||
 		       test->failure_file);
-	bool shown = verbose && ran;
+	/* Of tests that fail, it is part of why they do. */
+	bool bad = failed && outcome != OUTCOME_SKIP;
+	bool shown = ran && (verbose || (bad && test->output));
 	/* Whole microseconds: what is below is noise. */
 	double seconds = round((double)test->ns / 1e3) / 1e6;
 	json_t *const none = NULL;
+	char digest[17];
+	snprintf(digest, sizeof(digest), "%016llx",
+		 (unsigned long long)test->digest);
 	/* With '*', what is NULL is left out. */
 	return value_made(
 		json_pack(
-			"{s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*}",
+			"{s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, "
+			"s:o*}",
 			"name", value_text(test->name), "file",
 			value_file(test->file), "line",
-			value_line(test->file, test->line), "outcome",
+			value_line(test->file, test->line), "digest",
+			test->digest ? json_string(digest) : none, "outcome",
 			ran ? json_string(outcome_name(outcome)) : none,
 			"seconds", ran ? json_real(seconds) : none, "disabled",
 			test->disabled ? json_true() : none, "failure",
@@ -144,13 +151,14 @@ static struct err *json_write_run(const struct report *report, FILE *out)
 	_cleanup_(value_freep) json_t *value = NULL;
 	if (!run)
 		return NULL;
+	json_t *const none = NULL;
 	time_t started = (time_t)run->started;
 	struct tm tm = {};
 	char text[32] = "";
 	gmtime_r(&started, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	TRY(value_made(json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, "
-				 "s:i}",
+				 "s:i, s:o*}",
 				 "command", report->kind, "folder",
 				 value_text(run->folder), "sources",
 				 value_text(run->sources), "options",
@@ -158,7 +166,8 @@ static struct err *json_write_run(const struct report *report, FILE *out)
 				 "build_id", value_text(run->build_id),
 				 "started", text, "seconds",
 				 make_seconds(run->ns), "phases",
-				 make_phases(run), "exit_status", run->status),
+				 make_phases(run), "exit_status", run->status,
+				 "reused", report->reused ? json_true() : none),
 		       &value));
 	fputs(",\n  \"run\": ", out);
 	return json_write_value(value, out);
@@ -183,6 +192,36 @@ static struct err *make_earlier(const struct finding *finding, json_t **ret)
 	return NULL;
 }
 
+/* One of the lines of a block (report/block.h), as text. */
+static struct err *make_line(struct err *(*append)(const struct finding *,
+						   struct str *),
+			     const struct finding *finding, json_t **ret)
+{
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	if (append)
+		TRY(append(finding, &line));
+	*ret = line.n ? value_text(line.s) : json_null();
+	return *ret ? NULL : err_nomem();
+}
+
+/* What a block says of it, so that it is said again without its evidence. */
+static struct err *add_lines(const struct finding *finding, json_t *object)
+{
+	const struct report_kind *kind = report_kind_of(finding);
+	json_t *headline = NULL, *reason = NULL;
+	bool explains =
+		kind->explains_failure && kind->explains_failure(finding);
+	TRY(make_line(kind->append_head, finding, &headline));
+	if (json_object_set_new(object, "headline", headline))
+		return err_nomem();
+	TRY(make_line(kind->append_about, finding, &reason));
+	return json_object_set_new(object, "reason", reason) ||
+			       json_object_set_new(object, "explains_failure",
+						   json_boolean(explains))
+		       ? err_nomem()
+		       : NULL;
+}
+
 struct err *report_finding_json(const struct finding *finding, json_t **ret)
 {
 	if (finding->earlier)
@@ -202,6 +241,7 @@ struct err *report_finding_json(const struct finding *finding, json_t **ret)
 	    (kind->make_fields &&
 	     json_object_update_new(object, kind->make_fields(finding))))
 		return err_nomem();
+	TRY(add_lines(finding, object));
 	*ret = take_ptr(object);
 	return NULL;
 }
@@ -255,8 +295,8 @@ static struct err *write_earlier_sections(const struct report *report,
 					  FILE *out)
 {
 	static const char *const others[] = {
-		"schema", "polygraph", "suite",	   "seed",   "run",
-		"totals", "tests",     "findings", "limits",
+		"schema", "polygraph", "suite",	 "seed", "run",	 "totals",
+		"tests",  "findings",  "limits", "gone", "open",
 	};
 	const char *key;
 	json_t *value;
@@ -323,6 +363,16 @@ static struct err *json_write_gone(const struct report *report, FILE *out)
 	return write_section("gone", value, out);
 }
 
+/* What the budget left open, and which one goes further. */
+static struct err *json_write_open(const struct report *report, FILE *out)
+{
+	_cleanup_(value_freep) json_t *value = NULL;
+	if (!report->open)
+		return NULL;
+	TRY(value_made(value_text(report->open), &value));
+	return write_section("open", value, out);
+}
+
 static struct err *json_write(const struct report *report,
 			      const struct report_style *style, FILE *out)
 {
@@ -345,6 +395,7 @@ static struct err *json_write(const struct report *report,
 	TRY(write_sections(report, out));
 	TRY(json_write_left_out(report, out));
 	TRY(json_write_gone(report, out));
+	TRY(json_write_open(report, out));
 	fputs("  \"limits\": [", out);
 	for (size_t i = 0; i < report->n_limits; i++) {
 		_cleanup_(value_freep) json_t *limit = NULL;

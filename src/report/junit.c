@@ -211,10 +211,36 @@ static struct err *junit_write_causes(const struct report *report,
 	return NULL;
 }
 
-static void write_properties(const struct report *report, FILE *out)
+/*
+ * Where a test is: no schema of Jenkins has room for it in the test itself, and
+ * all of them have it here.
+ */
+static struct err *write_place(const struct report_test *test, FILE *out)
 {
-	if (!report->seed && !report->n_limits)
-		return;
+	_cleanup_(str_freep) struct str name = STR_INIT;
+	_cleanup_(str_freep) struct str place = STR_INIT;
+	_cleanup_(freep) char *shown = NULL;
+	if (!test->file)
+		return NULL;
+	TRY(path_display(NULL, test->file, &shown));
+	TRY(str_appendf(&name, "place: %s", test->name));
+	TRY(str_append(&place, shown));
+	if (test->line)
+		TRY(str_appendf(&place, ":%u", test->line));
+	fputs("      <property", out);
+	xml_write_attribute("name", name.s, out);
+	xml_write_attribute("value", place.s, out);
+	fputs("/>\n", out);
+	return NULL;
+}
+
+static struct err *write_properties(const struct report *report, FILE *out)
+{
+	bool places = false;
+	for (size_t i = 0; i < report->n; i++)
+		places |= report->tests[i].file != NULL;
+	if (!report->seed && !report->n_limits && !places)
+		return NULL;
 	fputs("    <properties>\n", out);
 	if (report->seed)
 		fprintf(out, "      <property name=\"seed\" value=\"%llu\"/>\n",
@@ -224,7 +250,10 @@ static void write_properties(const struct report *report, FILE *out)
 		xml_write_attribute("value", report->limits[i], out);
 		fputs("/>\n", out);
 	}
+	for (size_t i = 0; i < report->n; i++)
+		TRY(write_place(&report->tests[i], out));
 	fputs("    </properties>\n", out);
+	return NULL;
 }
 
 static struct err *junit_write(const struct report *report,
@@ -258,7 +287,7 @@ static struct err *junit_write(const struct report *report,
 		report->n, counts.of[OUTCOME_FAIL],
 		counts.of[OUTCOME_CRASH] + counts.of[OUTCOME_TIMEOUT],
 		counts.of[OUTCOME_SKIP], (double)report->ns / 1e9);
-	write_properties(report, out);
+	TRY(write_properties(report, out));
 	for (size_t i = 0; i < report->n; i++)
 		TRY(junit_write_test(&report->tests[i], suite, style->verbose,
 				     out));

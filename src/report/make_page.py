@@ -8,6 +8,7 @@ The content security policy has the digests of both, so that a browser runs and 
 
 import base64
 import hashlib
+import re
 import sys
 
 
@@ -22,6 +23,14 @@ def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
+def with_still(style):
+    """A page without a script (:root.still) has the dark colours where the browser asks for them."""
+    dark = re.search(r"^:root\.dark \{\n(.*?)^\}\n", style, re.M | re.S)
+    if not dark:
+        sys.exit("the style sheet has no colours for the dark")
+    return style + "@media screen and (prefers-color-scheme: dark) { :root.still {\n" + dark[1] + "} }\n"
+
+
 def main():
     output, *inputs = sys.argv[1:]
     texts = []
@@ -30,7 +39,7 @@ def main():
             texts.append(file.read())
         if "</s" in texts[-1].lower():
             sys.exit(f"{path}: would end the element that it is put into")
-    style, script = texts
+    style, script = with_still(texts[0]), texts[1]
     policy = (f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; "
               "base-uri 'none'; form-action 'none'")
     with open(output, "w", encoding="utf-8") as file:

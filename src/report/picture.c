@@ -1,7 +1,9 @@
 #include "report/picture.h"
 
+#include <dlfcn.h>
 #include <graphviz/gvc.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/map.h"
@@ -18,6 +20,44 @@ struct pictures {
 	GVC_t *gvc;
 };
 
+/*
+ * The tarball has its own plug-ins (packaging/package.py). Those of a system
+ * may be of another Graphviz than the libraries that came with us, or missing,
+ * so they are not looked for where ours are. What was loaded stays loaded.
+ */
+static const lt_symlist_t *bundled_plugins(void)
+{
+	static const char *const names[] = { "core", "dot_layout" };
+	static char symbols[ARRAY_SIZE(names)][48];
+	static lt_symlist_t plugins[ARRAY_SIZE(names) + 1];
+	char self[4096];
+	ssize_t got = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[got > 0 ? got : 0] = '\0';
+	char *slash = strrchr(self, '/');
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_(freep) char *path = NULL;
+		if (asprintf(&path,
+			     "%s/../lib/polygraph/bundled/libgvplugin_%s.so",
+			     self, names[i]) < 0) {
+			path = NULL;
+			return NULL;
+		}
+		void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (!library)
+			return NULL;
+		snprintf(symbols[i], sizeof(symbols[i]),
+			 "gvplugin_%s_LTX_library", names[i]);
+		plugins[i].name = symbols[i];
+		plugins[i].address = dlsym(library, symbols[i]);
+		if (!plugins[i].address)
+			return NULL;
+	}
+	return plugins;
+}
+
 struct err *pictures_create(struct pictures **ret)
 {
 	struct pictures *pictures = calloc(1, sizeof(*pictures));
@@ -25,7 +65,8 @@ struct err *pictures_create(struct pictures **ret)
 		return err_nomem();
 	/* Warnings about fonts are no business of the user's. */
 	agseterr(AGMAX);
-	pictures->gvc = gvContext();
+	const lt_symlist_t *bundled = bundled_plugins();
+	pictures->gvc = bundled ? gvContextPlugins(bundled, 0) : gvContext();
 	if (!pictures->gvc) {
 		log_debug(LOG_REPORT, "Graphviz cannot start: no pictures");
 		free(pictures);

@@ -4,6 +4,7 @@
 #include "finding/words.h"
 #include "report/kind.h"
 #include "report/value.h"
+#include "report/width.h"
 
 /* Readers that a line names. */
 #define READERS_MAX 2
@@ -84,13 +85,19 @@ static const struct change_path *allocated_path(const struct change *change)
 	return &change->paths[0];
 }
 
-static struct err *pollution_append_stack(struct str *text,
-					  const struct change_path *path)
+/* @what: "allocated" */
+static struct err *pollution_append_stack(struct str *text, const char *what,
+					  const struct call_frame *stack,
+					  size_t n)
 {
-	for (size_t i = 0; i < path->n_stack; i++) {
-		const struct call_frame *frame = &path->stack[i];
-		TRY(str_append(text, i ? INDENT "             "
-				       : INDENT "allocated in "));
+	for (size_t i = 0; i < n; i++) {
+		const struct call_frame *frame = &stack[i];
+		if (i)
+			TRY(str_appendf(text, INDENT "%*s",
+					(int)(width_of(what) + strlen(" in ")),
+					""));
+		else
+			TRY(str_appendf(text, INDENT "%s in ", what));
 		TRY(words_append(text,
 				 frame->function ? frame->function : "?"));
 		if (frame->file) {
@@ -98,6 +105,24 @@ static struct err *pollution_append_stack(struct str *text,
 			TRY(words_append_place(text, frame->file, frame->line));
 		}
 		TRY(str_append(text, "\n"));
+	}
+	return NULL;
+}
+
+/* Where it was written and read, as far as that was traced. */
+static struct err *append_traces(struct str *text,
+				 const struct finding *finding)
+{
+	const struct leftover *leftover = leftover_of(finding);
+	TRY(pollution_append_stack(text, "written", leftover->written.stack,
+				   leftover->written.n));
+	for (size_t i = 0; i < leftover->reads.n; i++) {
+		const struct leftover_trace *read = &leftover->reads.data[i];
+		_cleanup_(str_freep) struct str what = STR_INIT;
+		TRY(str_append(&what, "read by "));
+		TRY(words_append(&what,
+				 roster_name(finding->tests, read->test)));
+		TRY(pollution_append_stack(text, what.s, read->stack, read->n));
 	}
 	return NULL;
 }
@@ -119,7 +144,10 @@ static struct err *pollution_write_more(const struct finding *finding,
 	}
 	if (change->more)
 		TRY(str_appendf(&text, INDENT "and %zu more\n", change->more));
-	TRY(pollution_append_stack(&text, allocated_path(change)));
+	const struct change_path *allocated = allocated_path(change);
+	TRY(pollution_append_stack(&text, "allocated", allocated->stack,
+				   allocated->n_stack));
+	TRY(append_traces(&text, finding));
 	fputs(text.s ? text.s : "", out);
 	TRY(kind_write_hint(finding, out));
 	TRY(kind_write_replay(finding, out));
@@ -281,6 +309,21 @@ static json_t *make_paths(const struct change *change)
 	return list;
 }
 
+static json_t *make_reads(const struct finding *finding)
+{
+	const struct leftover *leftover = leftover_of(finding);
+	json_t *list = json_array();
+	for (size_t i = 0; i < leftover->reads.n; i++) {
+		const struct leftover_trace *read = &leftover->reads.data[i];
+		value_append(&list,
+			     json_pack("{s:o, s:o}", "test",
+				       value_test(finding->tests, read->test),
+				       "stack",
+				       value_frames(read->stack, read->n)));
+	}
+	return list;
+}
+
 static json_t *pollution_make_fields(const struct finding *finding)
 {
 	const struct leftover *leftover = leftover_of(finding);
@@ -289,7 +332,7 @@ static json_t *pollution_make_fields(const struct finding *finding)
 	const struct change_path *allocated = allocated_path(change);
 	return json_pack(
 		"{s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:s, s:o, s:o, s:I, "
-		"s:o, s:o, s:o, s:o, s:b, s:o}",
+		"s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:o, s:o, s:o}",
 		"where", leftover_where_name(change->where), "root",
 		value_text(change->root), "path", value_text(first->path),
 		"before", value_text(first->before), "after",
@@ -304,7 +347,10 @@ static json_t *pollution_make_fields(const struct finding *finding)
 		value_frames(allocated->stack, allocated->n_stack), "was",
 		make_value(first->before), "is", make_value(first->after),
 		"type", value_text(first->type), "readers_known",
-		(int)leftover->readers_known, "graphs",
+		(int)leftover->readers_known, "readers_pass",
+		(int)leftover->proven, "lazy", (int)leftover->lazy, "written",
+		value_frames(leftover->written.stack, leftover->written.n),
+		"reads", make_reads(finding), "graphs",
 		value_text(change->detail));
 }
 

@@ -57,6 +57,13 @@ static struct err *repair_write_finding(const struct finding *finding,
 		fprintf(out, ", %.1f s to prove it",
 			(double)patch->prove_ns / 1e9);
 	fputc('\n', out);
+	if (patch->folder) {
+		_cleanup_(str_freep) struct str folder = STR_INIT;
+		TRY(str_append_escaped(&folder, patch->folder,
+				       strlen(patch->folder)));
+		fprintf(out, INDENT "apply it with 'patch -p1' in %s\n",
+			folder.s ? folder.s : "");
+	}
 	return patch->patch ? repair_write_diff(patch->patch, style, out)
 			    : NULL;
 }
@@ -64,17 +71,18 @@ static struct err *repair_write_finding(const struct finding *finding,
 static json_t *repair_make_fields(const struct finding *finding)
 {
 	const struct repair_patch *patch = repair_patch_of(finding);
-	return json_pack("{s:s, s:o, s:o, s:b, s:b, s:I, s:f, s:f, s:f}",
-			 "finding", patch->finding, "patch",
-			 patch->patch ? value_text(patch->patch) : json_null(),
-			 "function",
-			 patch->function ? value_text(patch->function)
-					 : json_null(),
-			 "proven", (int)patch->proven, "exact",
-			 (int)patch->exact, "tried", (json_int_t)patch->tried,
-			 "search_seconds", (double)patch->search_ns / 1e9,
-			 "try_seconds", (double)patch->try_ns / 1e9,
-			 "prove_seconds", (double)patch->prove_ns / 1e9);
+	return json_pack(
+		"{s:s, s:o, s:o, s:o, s:b, s:b, s:I, s:f, s:f, s:f}", "finding",
+		patch->finding, "patch",
+		patch->patch ? value_text(patch->patch) : json_null(), "folder",
+		patch->folder ? value_text(patch->folder) : json_null(),
+		"function",
+		patch->function ? value_text(patch->function) : json_null(),
+		"proven", (int)patch->proven, "exact", (int)patch->exact,
+		"tried", (json_int_t)patch->tried, "search_seconds",
+		(double)patch->search_ns / 1e9, "try_seconds",
+		(double)patch->try_ns / 1e9, "prove_seconds",
+		(double)patch->prove_ns / 1e9);
 }
 
 const struct report_kind report_repair = {

@@ -18,6 +18,7 @@ struct reread {
 	VEC(const char *) command;
 	VEC(const char *) options;
 	VEC(const char *) limits;
+	VEC(const char *) gone;
 	VEC(struct report_phase) phases;
 	VEC(struct report_test) tests;
 	struct findings findings;
@@ -35,6 +36,7 @@ void reread_destroy(struct reread *reread)
 	vec_free(&reread->command);
 	vec_free(&reread->options);
 	vec_free(&reread->limits);
+	vec_free(&reread->gone);
 	vec_free(&reread->phases);
 	vec_free(&reread->tests);
 	vec_free(&reread->roster_tests);
@@ -46,6 +48,11 @@ void reread_destroy(struct reread *reread)
 const struct report *reread_report(const struct reread *reread)
 {
 	return &reread->report;
+}
+
+struct findings *reread_findings(struct reread *reread)
+{
+	return &reread->findings;
 }
 
 /* ---- values ---- */
@@ -277,6 +284,7 @@ static struct err *read_run(struct reread *reread)
 			json_object_get(from, "exit_status")),
 	};
 	reread->report.run = run;
+	reread->report.reused = json_is_true(json_object_get(from, "reused"));
 	if (reread_text(from, "command"))
 		reread->report.kind = reread_text(from, "command");
 	return NULL;
@@ -293,6 +301,7 @@ static struct err *read_lists(struct reread *reread)
 		TRY(vec_push(&reread->command, UNKNOWN));
 	TRY(vec_push(&reread->command, NULL));
 	TRY(read_texts(json_object_get(document, "limits"), &reread->limits));
+	TRY(read_texts(json_object_get(document, "gone"), &reread->gone));
 	for (size_t i = 0; i < json_array_size(tests); i++)
 		TRY(read_test(reread, json_array_get(tests, i)));
 	for (size_t i = 0; i < json_array_size(findings); i++)
@@ -337,6 +346,9 @@ static void fill_report(struct reread *reread)
 	report->n_findings = reread->findings.n;
 	report->limits = reread->limits.data;
 	report->n_limits = reread->limits.n;
+	report->gone = reread->gone.data;
+	report->n_gone = reread->gone.n;
+	report->open = reread_text(document, "open");
 	report->earlier = document;
 	if (json_is_integer(seed)) {
 		reread->seed = (uint64_t)json_integer_value(seed);

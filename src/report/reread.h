@@ -22,3 +22,5 @@ static inline void reread_destroyp(struct reread **reread)
 }
 
 const struct report *reread_report(const struct reread *reread);
+/* Those of the report, whose caller may mark them and move them elsewhere. */
+struct findings *reread_findings(struct reread *reread);

@@ -1,4 +1,6 @@
 /* Tests whose outcome depends on when asynchronous work arrives. */
+#include <string.h>
+
 #include "base/clock.h"
 #include "finding/arrival.h"
 #include "finding/words.h"
@@ -30,27 +32,43 @@ static struct err *schedules_write_head(const struct finding *finding,
 	return NULL;
 }
 
-/* "passes if it comes before x.c:12:5, fails if before x.c:13:5" */
-static struct err *append_bounds(struct str *line,
-				 const struct arrival *arrival)
+/* "x.c:12:5"; of the same file as @near "12:5". */
+static struct err *append_bound(struct str *line, const char *near,
+				const struct arrival_place *place)
 {
+	if (!near || strcmp(near, place->file) != 0)
+		return arrival_append_place(line, place);
+	TRY(str_appendf(line, "line %u", place->line));
+	return place->column ? str_appendf(line, ":%u", place->column) : NULL;
+}
+
+/*
+ * "passes if it comes before x.c:12:5, fails before line 13:5". @near: a file
+ * that was named just before; NULL: none.
+ */
+static struct err *
+append_bounds(struct str *line, const struct arrival *arrival, const char *near)
+{
+	const char *comes = near ? "" : "if it comes ";
 	if (!arrival->operation)
 		return NULL;
 	if (arrival->early) {
 		if (!arrival->failing.file)
 			return NULL;
-		TRY(str_append(line, "fails if it comes before "));
-		return arrival_append_place(line, &arrival->failing);
+		TRY(str_appendf(line, "fails %sbefore ", comes));
+		return append_bound(line, near, &arrival->failing);
 	}
 	if (arrival->passing.file) {
-		TRY(str_append(line, "passes if it comes before "));
-		TRY(arrival_append_place(line, &arrival->passing));
+		TRY(str_appendf(line, "passes %sbefore ", comes));
+		TRY(append_bound(line, near, &arrival->passing));
 		TRY(str_append(line, ", "));
+		near = arrival->passing.file;
+		comes = "";
 	}
 	if (!arrival->failing.column)
 		return str_append(line, "fails if later");
-	TRY(str_append(line, "fails if it comes before "));
-	return arrival_append_place(line, &arrival->failing);
+	TRY(str_appendf(line, "fails %sbefore ", comes));
+	return append_bound(line, near, &arrival->failing);
 }
 
 static struct err *append_step(struct str *line,
@@ -63,12 +81,15 @@ static struct err *append_step(struct str *line,
 		[ARRIVAL_HELD] = "is held",
 		[ARRIVAL_RELEASED] = "what was held goes on",
 		[ARRIVAL_PAUSED] = "waits for the other threads",
+		[ARRIVAL_EXPIRED] = "runs out, armed",
 		[ARRIVAL_FAILED] = "fails",
 	};
 	char time[16], who[24];
 	duration_format(step->ns, time);
 	if (step->kind == ARRIVAL_RELEASED)
 		who[0] = '\0';
+	else if (step->kind == ARRIVAL_EXPIRED)
+		snprintf(who, sizeof(who), "a timer");
 	else if (step->thread)
 		snprintf(who, sizeof(who), "thread %u", step->thread);
 	else
@@ -94,7 +115,7 @@ static struct err *schedules_write_finding(const struct finding *finding,
 	TRY(schedules_write_head(finding, style, out));
 	if (style->quiet)
 		return NULL;
-	TRY(append_bounds(&bounds, arrival));
+	TRY(append_bounds(&bounds, arrival, NULL));
 	kind_write_indented(&bounds, out);
 	TRY(words_append_failure(&failed, failure->outcome, failure->file,
 				 failure->line, failure->message));
@@ -116,19 +137,26 @@ static struct err *schedules_append_head(const struct finding *finding,
 	TRY(str_appendf(line, " %s if ",
 			arrival->hung ? "hangs"
 				      : words_verb(arrival->failure.outcome)));
-	TRY(arrival_append_condition(line, arrival));
-	if (arrival->margin_ns >= NS_PER_MS) {
-		char margin[16];
-		duration_format(arrival->margin_ns, margin);
-		TRY(str_appendf(line, " (by %s)", margin));
-	}
-	return NULL;
+	if (!arrival->operation)
+		return arrival_append_condition(line, arrival);
+	return str_appendf(line, "a thread's work is %s",
+			   arrival->early ? "early" : "late");
 }
 
+/* "the thread started at x.c:12: passes before line 13:5, fails before …" */
 static struct err *schedules_append_about(const struct finding *finding,
 					  struct str *line)
 {
-	return append_bounds(line, arrival_of(finding));
+	const struct arrival *arrival = arrival_of(finding);
+	_cleanup_(str_freep) struct str bounds = STR_INIT;
+	const char *near =
+		arrival->stack.n ? arrival->stack.data[0].file : NULL;
+	if (!arrival->operation)
+		return NULL;
+	TRY(arrival_append_event(line, arrival));
+	TRY(append_bounds(&bounds, arrival, near));
+	TRY(str_append(line, bounds.n ? ": " : ""));
+	return str_append(line, bounds.n ? bounds.s : "");
 }
 
 static const struct finding_failure *
@@ -156,9 +184,11 @@ static struct err *schedules_write_summary(const struct report *report,
 		all == 1 ? "" : "s", all == 1 ? "s" : "",
 		kind_this_time(report, &arrival_kind));
 	if (!reach->tests)
-		fprintf(out, "no test has other threads\n");
+		fprintf(out, "no test has other threads or timers\n");
 	else
-		fprintf(out, "%zu of %zu tests have other threads, %llu runs\n",
+		fprintf(out,
+			"%zu of %zu tests have other threads or timers, %llu "
+			"runs\n",
 			reach->tests, reach->all,
 			(unsigned long long)reach->runs);
 	return NULL;
@@ -179,7 +209,7 @@ static json_t *make_steps(const struct arrival *arrival)
 		[ARRIVAL_STATEMENT] = "statement", [ARRIVAL_STARTED] = "start",
 		[ARRIVAL_RESUMED] = "resume",	   [ARRIVAL_HELD] = "hold",
 		[ARRIVAL_RELEASED] = "release",	   [ARRIVAL_PAUSED] = "wait",
-		[ARRIVAL_FAILED] = "failure",
+		[ARRIVAL_FAILED] = "failure",	   [ARRIVAL_EXPIRED] = "timer",
 	};
 	json_t *list = json_array();
 	for (size_t i = 0; list && i < arrival->steps.n; i++) {
@@ -234,7 +264,7 @@ static struct err *schedules_append_detail(const struct finding *finding,
 					   struct str *str)
 {
 	const char *message = arrival_of(finding)->failure.message;
-	TRY(append_bounds(str, arrival_of(finding)));
+	TRY(append_bounds(str, arrival_of(finding), NULL));
 	TRY(str_append(str, "\n"));
 	if (!message)
 		return NULL;

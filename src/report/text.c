@@ -54,7 +54,7 @@ static struct err *append_place(struct str *str, const char *file,
 	if (!file)
 		return NULL;
 	_cleanup_(freep) char *shown = NULL;
-	TRY(path_display(NULL, file, &shown));
+	TRY(path_display_short(file, &shown));
 	TRY(str_append_escaped(str, shown, strlen(shown)));
 	return line ? str_appendf(str, ":%u", line) : NULL;
 }
@@ -359,6 +359,9 @@ static struct err *write_rest(const struct report *report,
 			"%snothing has changed since the last check; "
 			"--fresh looks again%s\n",
 			style_on(style, DIM), style_off(style));
+	if (report->rebuilt)
+		fprintf(out, "%s%s%s\n", style_on(style, DIM), report->rebuilt,
+			style_off(style));
 	if (report->open)
 		fprintf(out, "%s%s%s\n", style_on(style, "\033[33m"),
 			report->open, style_off(style));

@@ -19,13 +19,29 @@ bool verdict_applies(const struct report *report)
 	return true;
 }
 
+/* Of a report that is shown again, as it says itself. */
+static bool says_explained(const struct finding *finding)
+{
+	json_t *object = json_loads(finding->earlier, 0, NULL);
+	bool explained =
+		json_is_true(json_object_get(object, "explains_failure"));
+	json_decref(object);
+	return explained;
+}
+
+static bool explains_failure(const struct finding *finding)
+{
+	const struct report_kind *kind = report_kind_of(finding);
+	if (finding->earlier)
+		return finding->rendered && says_explained(finding);
+	return kind->explains_failure && kind->explains_failure(finding);
+}
+
 struct err *verdict_explained(const struct report *report, struct map_text *ret)
 {
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct finding *finding = &report->findings[i];
-		const struct report_kind *kind = report_kind_of(finding);
-		if (kind->explains_failure && !finding->earlier &&
-		    kind->explains_failure(finding))
+		if (explains_failure(finding))
 			TRY(map_text_put(ret, finding_test(finding), 1));
 	}
 	return NULL;

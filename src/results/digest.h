@@ -9,7 +9,8 @@
  *
  * Of a suite of processes the file that lists them counts, and the programs:
  * with --ctest and --meson the executable files below the build folder, by
- * name, size and time; with --commands those that the lines name.
+ * name, size and time; with --commands those that the lines name. Of a Java suite
+ * the class files and jars count, by name, size and time.
  */
 #pragma once
 

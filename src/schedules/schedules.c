@@ -70,9 +70,11 @@ struct err *schedules_try(struct schedules_search *search, size_t test,
 			  struct schedules_trial *ret)
 {
 	struct schedules_trial trial = {};
+	struct suite_schedule limited = *schedule;
+	limited.limit_ns = search->limit_ns;
 	search->runs++;
 	search->result->reach.runs++;
-	TRY(schedules_run_one(search->suite, test, schedule, &trial.result,
+	TRY(schedules_run_one(search->suite, test, &limited, &trial.result,
 			      &trial.trace));
 	*ret = trial;
 	return NULL;
@@ -120,7 +122,7 @@ struct err *schedules_find(struct suite *suite, const size_t *tests, size_t n,
 			ret->reach.why = "budget";
 			break;
 		}
-		search.runs = 0;
+		search.runs = search.limit_ns = 0;
 		search.until = clock_now() + TEST_NS;
 		log_debug(LOG_SCHEDULES, "explores '%s'%s",
 			  suite_test(suite, tests[i])->name,
@@ -128,7 +130,6 @@ struct err *schedules_find(struct suite *suite, const size_t *tests, size_t n,
 				  ? ", which is flaky"
 				  : "");
 		TRY(schedules_explore(&search, tests[i]));
-		ret->reach.tests++;
 	}
 	return NULL;
 }

@@ -39,9 +39,10 @@ static bool can_be_preloaded(const char *path)
 
 static void remove_links(void)
 {
-	static const char *const names[] = { AGENT_LIBRARY_STATE,
-					     AGENT_LIBRARY_CHOICES,
-					     AGENT_LIBRARY_LOCALE };
+	static const char *const names[] = {
+		AGENT_LIBRARY_STATE, AGENT_LIBRARY_CHOICES, AGENT_LIBRARY_JVM,
+		AGENT_LIBRARY_JAR,   AGENT_LIBRARY_BOOT,    AGENT_LIBRARY_LOCALE
+	};
 	if (!link_place.folder || link_place.maker != getpid())
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {

@@ -10,6 +10,11 @@
 
 #define AGENT_LIBRARY_STATE "libpolygraph-agent.so"
 #define AGENT_LIBRARY_CHOICES "libpolygraph-choices.so"
+/* Of Java VMs: the agent, and the classes that run the tests. */
+#define AGENT_LIBRARY_JVM "libpolygraph-jvm.so"
+#define AGENT_LIBRARY_JAR "polygraph-jvm.jar"
+/* Of these, what the library itself calls while choices are made. */
+#define AGENT_LIBRARY_BOOT "polygraph-boot.jar"
 /* The locale that lies beside the latter: models/locale_internal.h. */
 #define AGENT_LIBRARY_LOCALE "xx_XX.UTF-8"
 

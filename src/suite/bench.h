@@ -7,9 +7,9 @@
  * addresses that they have there (bench.bind()). It has an array of functions
  * without parameters, SUITE_BENCH_TABLE, that ends with NULL.
  *
- * A call that crashes, hangs or ends the process is a result, not an error. While
- * it runs, signals to other processes, other programs and connections are
- * refused; files that it changes are restored as those that tests change.
+ * A call that crashes, hangs or ends the process is a result, not an error. So is
+ * one that sends signals to other processes, starts some, or connects: it is
+ * ended there. Files that it changes are restored as those that tests change.
  */
 #pragma once
 
@@ -35,6 +35,19 @@ struct suite_called {
 	enum outcome outcome; /* of the test then; OUTCOME_NONE: did not run */
 };
 
+/* A call without a compiler: the machine's own way, integers and addresses. */
+struct suite_raw_argument {
+	uint64_t value;
+	const char *text; /* its address is the value; NULL: none */
+	bool string;	  /* a std::string of libstdc++ that holds the text */
+};
+struct suite_raw_call {
+	uint64_t function;
+	uint64_t getter; /* whose result is the first argument; 0: none */
+	struct suite_raw_argument arguments[ROUTINE_PARAMETERS];
+	size_t n;
+};
+
 struct suite_bench {
 	/* What differs from before the first test, now. */
 	const struct change *roots;
@@ -43,15 +56,20 @@ struct suite_bench {
 	void *context;
 	/*
 	 * What the object file at @path needs from the project's own files, and
-	 * what nobody has (address 0); the rest is left to the loader.
+	 * what nobody has (address 0); the rest is left to the loader. It stands
+	 * for a part of @file, whose static variables and functions come first.
 	 */
 	struct err *(*bind)(void *context, const char *path,
+			    const struct routines *routines, const char *file,
 			    struct suite_symbols *ret);
 	/* *@ret: it could be loaded. One at a time: replaces the last one. */
 	struct err *(*load)(void *context, const char *library, bool *ret);
 	/* The function at that place of the library's table. */
 	struct err *(*call)(void *context, size_t index,
 			    struct suite_called *ret);
+	struct err *(*call_raw)(void *context,
+				const struct suite_raw_call *call,
+				struct suite_called *ret);
 	/*
 	 * How far functions are from changing these roots (bits of @chosen), by
 	 * place in @functions; (unsigned)-1: they do not lead there.
@@ -71,6 +89,7 @@ struct suite_bench_options {
 	 */
 	const char *library;
 	size_t first;
+	const struct suite_raw_call *raw; /* the same; or NULL */
 };
 
 typedef struct err *suite_bench_work(void *data,

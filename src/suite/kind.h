@@ -77,6 +77,8 @@ struct suite_ops {
 	/* Before other orders are tried. NULL: all was said. See suite_declare(). */
 	struct err *(*declare)(struct suite *suite, const size_t *tests,
 			       size_t n);
+	/* Its models are those of Java's library; else all others. */
+	bool java_models;
 	/* NULL: it cannot. See suite_choose(). */
 	struct err *(*choose)(struct suite *suite,
 			      const struct suite_choices *choices);

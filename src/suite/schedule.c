@@ -2,7 +2,7 @@
 
 #include "suite/kind.h"
 
-static void moment_free(struct suite_moment *moment)
+void suite_moment_free(struct suite_moment *moment)
 {
 	for (size_t i = 0; i < moment->stack.n; i++) {
 		free(moment->stack.data[i].function);
@@ -11,12 +11,13 @@ static void moment_free(struct suite_moment *moment)
 	vec_free(&moment->stack);
 	free(moment->key);
 	free(moment->file);
+	*moment = (struct suite_moment){};
 }
 
 void suite_trace_free(struct suite_trace *trace)
 {
 	for (size_t i = 0; i < trace->moments.n; i++)
-		moment_free(&trace->moments.data[i]);
+		suite_moment_free(&trace->moments.data[i]);
 	vec_free(&trace->moments);
 	*trace = (struct suite_trace){};
 }

@@ -28,6 +28,7 @@ enum suite_moment_kind {
 	SUITE_MOMENT_HELD,	/* … but is held instead */
 	SUITE_MOMENT_RELEASED,	/* what was held goes on */
 	SUITE_MOMENT_PAUSED,	/* the test's thread waits for the others */
+	SUITE_MOMENT_EXPIRED,	/* a timer of the kernel, armed there */
 	SUITE_MOMENT_FAILED,	/* the test */
 };
 
@@ -40,9 +41,11 @@ struct suite_moment {
 	const char *operation; /* system call, or "start"; NULL: a statement */
 	char *file;	       /* NULL: unknown */
 	unsigned line, column;
+	bool inside; /* a segment that is part of another one */
 	VEC(struct call_frame) stack; /* of the project's own code */
 };
 DEFINE_VEC(suite_moments, struct suite_moment)
+void suite_moment_free(struct suite_moment *moment);
 
 /* Why what was held went on. */
 enum suite_hold_end {
@@ -53,10 +56,25 @@ enum suite_hold_end {
 	SUITE_HOLD_SPINNING,  /* the test computes, and may wait that way */
 };
 
+/*
+ * suite_schedule.event: whatever other threads do. Where the test needs some of
+ * it, it gets one segment after the other, and no more than it needs.
+ */
+#define SUITE_ALL_EVENTS "*"
+
 struct suite_schedule {
-	/* Segments that are held, by key; NULL: none. @nth 0: each of them. */
+	/*
+	 * Segments that are held, by key; several keys, a line each; NULL: none.
+	 * @nth 0: each of them.
+	 */
 	const char *event;
 	unsigned nth;
+	/*
+	 * Segments also begin where a thread has handed something over: where it
+	 * has unlocked a mutex, signalled a condition, posted a semaphore or
+	 * written to a pipe, and where it is about to lock a mutex.
+	 */
+	bool inside;
 	/*
 	 * Until the test's thread is before this statement, where it waits until
 	 * what was held has come to rest; NULL: as long as the test can do
@@ -79,12 +97,15 @@ struct suite_schedule {
 	uint64_t seed;
 	uint64_t delay_ns;
 	bool priorities;
+	/* Real time that the test may take; 0: as the suite says. */
+	uint64_t limit_ns;
 };
 
 struct suite_trace {
 	struct suite_moments moments;
-	bool more;    /* moments than are kept */
-	bool threads; /* there were others than the test's */
+	bool more; /* moments than are kept */
+	/* There were others than the test's, or timers of the kernel. */
+	bool threads;
 	bool reached; /* something was held or had to wait */
 	enum suite_hold_end ended;
 	uint64_t margin_ns; /* from the hold to the failure, or to its end */

@@ -190,9 +190,11 @@ const char *suite_touched_file(const struct suite *suite, size_t i)
 struct err *suite_hand_over(struct suite *suite, suite_taker *taker, void *data)
 {
 	if (!(suite_watchable(suite) & SUITE_MEMORY))
-		return err_create(ERR_USAGE,
-				  "a debugger gets tests of test executables "
-				  "alone");
+		return err_hint(err_create(ERR_USAGE,
+					   "each test is a process of its own, "
+					   "so there is none in which all of "
+					   "the order runs"),
+				"--gdb is for test executables");
 	suite->hand_over = taker;
 	suite->hand_over_data = data;
 	return NULL;
@@ -213,6 +215,11 @@ struct err *suite_try_roots(struct suite *suite,
 		       ? suite->ops->try_roots(suite, watch, prefix, n, test,
 					       judge, data, observer)
 		       : NULL;
+}
+
+bool suite_has_model(const struct suite *suite, unsigned flags)
+{
+	return suite->ops->java_models == !!(flags & WIRE_JAVA);
 }
 
 struct err *suite_choose(struct suite *suite,

@@ -48,6 +48,8 @@ struct suite_place {
 	size_t from_test;
 	/* Plus 1: does not count after the end of this test; 0: always does. */
 	size_t up_to;
+	/* Of memory: who writes and reads it is told (observer.traced) instead. */
+	bool traced;
 };
 
 struct container_user;
@@ -161,6 +163,10 @@ struct suite_options {
 	/* One of these two. */
 	char *const *argv;  /* test executable with its arguments */
 	const char *source; /* folder or file that lists the tests */
+	/* Of Java: what is beside the tests' own classes; NULL: nothing. */
+	const char *class_path;
+	const char *java_home;	 /* folder of a JDK; NULL: the usual one */
+	char *const *vm_options; /* end with NULL; NULL: none */
 
 	const char *framework; /* NULL or "auto": recognise */
 	/*
@@ -210,6 +216,8 @@ struct suite_kind {
 	 * is that file itself, or there is none (suite_options.argv).
 	 */
 	const char *list_file;
+	/* Words at the end are suite_options.vm_options. */
+	bool takes_words;
 };
 
 /* The default where none are given. */
@@ -257,6 +265,8 @@ struct suite_result {
 	uint64_t output_dropped; /* bytes left out in its middle */
 	/* Other threads of its process ran meanwhile, as far as is known. */
 	bool threads;
+	/* Some of its time it took no processor, as far as is known. */
+	bool waited;
 };
 
 struct suite_observer {
@@ -272,6 +282,13 @@ struct suite_observer {
 			const struct change *changes, size_t n);
 	/* A test read that place (suite_run_places()), once a test and place. */
 	void (*read)(void *data, size_t test, size_t place);
+	/*
+	 * Where this test last wrote that place, or first read it (@writes),
+	 * innermost function first. The stack is the observer's to read until
+	 * it returns.
+	 */
+	void (*traced)(void *data, size_t test, size_t place, bool writes,
+		       const struct call_frame *stack, size_t n);
 	/*
 	 * What was chosen in this test (suite_choose()), before finished(). What
 	 * the block says is the tested program's word: numbers may be any.
@@ -509,6 +526,8 @@ void suite_beside_end(const struct suite *suite, struct suite_beside *beside);
 /* Processes that may run side by side, this one included. */
 unsigned suite_jobs(const struct suite *suite);
 
+/* Can it meet a model of these flags (wire/models.h)? */
+bool suite_has_model(const struct suite *suite, unsigned flags);
 /*
  * From now on choices are made as @choices says, in each test alike, wherever
  * it is in an order; NULL: everything as usual. An error if this suite was not

@@ -53,6 +53,24 @@ static inline void regs_set_result(struct regs *regs, uint64_t value)
 {
 	regs->r.rax = value;
 }
+/* The second half of a struct. */
+static inline uint64_t regs_second_result(const struct regs *regs)
+{
+	return regs->r.rdx;
+}
+/* What a function returns, in so many registers; the others stay. */
+struct arch_result {
+	unsigned registers; /* 0, 1 or, of a struct, 2 */
+	uint32_t values[2];
+};
+static inline void regs_set_results(struct regs *regs,
+				    const struct arch_result *result)
+{
+	if (result->registers)
+		regs->r.rax = result->values[0];
+	if (result->registers > 1)
+		regs->r.rdx = result->values[1];
+}
 static inline struct raddr regs_thread_pointer(const struct regs *regs)
 {
 	return RADDR(regs->r.fs_base);
@@ -141,6 +159,31 @@ void arch_references(const uint8_t *bytes, size_t n, struct raddr address,
 		     void *data);
 
 /*
+ * A number that stands in an instruction and may be an address, with the bytes of
+ * the instruction that say so: without them code is the same wherever it lies.
+ */
+enum arch_number_kind {
+	ARCH_NUMBER_ADDRESS, /* relative to the instruction: of code or data */
+	ARCH_NUMBER_THREAD,  /* relative to the thread pointer */
+	ARCH_NUMBER_PLAIN,   /* a value, or an address in a program that is
+				at a fixed place */
+};
+struct arch_number {
+	enum arch_number_kind kind;
+	uint64_t value; /* the address, if it is one */
+	uint64_t pc;	/* of the instruction */
+	size_t at;	/* first of its bytes, in the code */
+	uint8_t size;	/* how many; 0: they are not known */
+	bool branch;	/* it is called or jumped to */
+	uint8_t extent; /* bytes that are read or written there; 0: unknown */
+};
+/* Those of the @n bytes at @address. */
+void arch_each_number(const uint8_t *bytes, size_t n, uint64_t address,
+		      void (*visit)(void *data,
+				    const struct arch_number *number),
+		      void *data);
+
+/*
  * What the instruction that was just executed did to the @n bytes at @place, at
  * most 8; false where it cannot be determined. Instructions cannot be decoded
  * backwards reliably: of those that could end right before the program counter,
@@ -200,7 +243,7 @@ size_t arch_watch_status_at(void);
  */
 #define ARCH_NOTE_SIZE 96
 #define ARCH_CALL_SIZE 5
-void arch_note(struct raddr buffer, bool has_result, uint32_t result,
+void arch_note(struct raddr buffer, const struct arch_result *result,
 	       uint8_t out[ARCH_NOTE_SIZE]);
 /* False where @target is out of reach of a call at @at. */
 bool arch_call(struct raddr at, struct raddr target,
@@ -230,12 +273,14 @@ void arch_count(struct raddr count, struct raddr cleared,
  * ARCH_INSN_MAX bytes. Returns the length.
  */
 size_t arch_return_zero(uint8_t out[ARCH_INSN_MAX]);
+/* Code that no processor runs: whoever gets there dies. */
+size_t arch_undefined(uint8_t out[ARCH_INSN_MAX]);
 /*
- * The same with any result, or with none: that register stays as it is. It ends
+ * As arch_return_zero() with any result, or with none: that register stays as it is. It ends
  * with an instruction of ARCH_RETURN_SIZE that does nothing else but return.
  */
 #define ARCH_RETURN_SIZE 1
-size_t arch_return(bool has_result, uint32_t result,
+size_t arch_return(const struct arch_result *result,
 		   uint8_t out[ARCH_INSN_MAX]);
 /* The same for one that returns a struct: @n bytes of zeroes in its place. */
 size_t arch_return_cleared(uint8_t n, uint8_t out[ARCH_INSN_MAX]);

@@ -327,24 +327,36 @@ struct raddr arch_branch_target(const struct arch_insn *insn, struct raddr pc,
 	return RADDR(target);
 }
 
-size_t arch_return(bool has_result, uint32_t result, uint8_t out[ARCH_INSN_MAX])
+size_t arch_return(const struct arch_result *result, uint8_t out[ARCH_INSN_MAX])
 {
+	static const uint8_t moves[] = { 0xb8, 0xba }; /* mov $…,%eax, %edx */
+	static const uint8_t clears[] = { 0xc0, 0xd2 }; /* of xor, likewise */
 	size_t n = 0;
-	if (has_result && result) {
-		out[n++] = 0xb8; /* mov $result,%eax */
-		memcpy(out + n, &result, sizeof(result));
-		n += sizeof(result);
-	} else if (has_result) {
-		out[n++] = 0x31; /* xor %eax,%eax */
-		out[n++] = 0xc0;
+	for (unsigned i = 0; i < result->registers; i++) {
+		if (result->values[i]) {
+			out[n++] = moves[i];
+			memcpy(out + n, &result->values[i], sizeof(uint32_t));
+			n += sizeof(uint32_t);
+		} else {
+			out[n++] = 0x31; /* xor */
+			out[n++] = clears[i];
+		}
 	}
 	out[n++] = 0xc3; /* ret */
 	return n;
 }
 
+/* ud2 (Intel SDM, volume 2B) */
+size_t arch_undefined(uint8_t out[ARCH_INSN_MAX])
+{
+	out[0] = 0x0f;
+	out[1] = 0x0b;
+	return 2;
+}
+
 size_t arch_return_zero(uint8_t out[ARCH_INSN_MAX])
 {
-	return arch_return(true, 0, out);
+	return arch_return(&(struct arch_result){ .registers = 1 }, out);
 }
 
 size_t arch_return_cleared(uint8_t n, uint8_t out[ARCH_INSN_MAX])
@@ -362,7 +374,7 @@ size_t arch_return_cleared(uint8_t n, uint8_t out[ARCH_INSN_MAX])
 	return sizeof(code);
 }
 
-void arch_note(struct raddr buffer, bool has_result, uint32_t result,
+void arch_note(struct raddr buffer, const struct arch_result *result,
 	       uint8_t out[ARCH_NOTE_SIZE])
 {
 	static const uint8_t head[] = {
@@ -390,12 +402,9 @@ void arch_note(struct raddr buffer, bool has_result, uint32_t result,
 	n += sizeof(buffer.v);
 	memcpy(out + n, tail, sizeof(tail));
 	n += sizeof(tail);
-	if (has_result) {
-		out[n++] = 0xb8; /* mov $result,%eax */
-		memcpy(out + n, &result, sizeof(result));
-		n += sizeof(result);
-	}
-	out[n] = 0xc3; /* ret */
+	uint8_t code[ARCH_INSN_MAX];
+	size_t size = arch_return(result, code);
+	memcpy(out + n, code, size);
 }
 
 void arch_count(struct raddr count, struct raddr cleared,

@@ -43,8 +43,7 @@ static struct err *quiet_add_change(struct tracee *tracee, struct quiet *quiet,
 				    uint64_t room)
 {
 	struct quiet_change change = { .address = function->address };
-	size_t n = arch_return(function->has_result, function->result,
-			       change.quiet);
+	size_t n = arch_return(&function->result, change.quiet);
 	const struct breakpoint *breakpoint =
 		breakpoint_find(tracee, function->address);
 	if (!breakpoint || breakpoint->resting || n > function->size ||

@@ -20,8 +20,7 @@ struct quiet;
 struct quiet_function {
 	struct raddr address;
 	uint64_t size;
-	bool has_result; /* else the register of results stays as it is */
-	uint32_t result;
+	struct arch_result result;
 };
 
 /*

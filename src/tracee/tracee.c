@@ -161,6 +161,16 @@ pid_t tracee_pid(const struct tracee *tracee)
 	return tracee->pid;
 }
 
+uint64_t tracee_cpu_time(const struct tracee *tracee)
+{
+	clockid_t clock;
+	struct timespec ts;
+	if (clock_getcpuclockid(tracee->pid, &clock) != 0 ||
+	    clock_gettime(clock, &ts) != 0)
+		return 0;
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
 uint64_t tracee_threads_made(const struct tracee *tracee)
 {
 	return tracee->threads_made;
@@ -532,6 +542,10 @@ static struct err *on_signal(struct thread *thread, int signal,
 	bool kills = !tracee->owner && signal_kills(tracee->pid, signal);
 	if (kills || (first && tracee->reports_faults)) {
 		event->kind = kills ? TRACEE_DYING : TRACEE_FAULT;
+		event->signal = signal;
+		*ret_event = true;
+	} else if (tracee->follows && !tracee->owner) {
+		event->kind = TRACEE_SIGNAL;
 		event->signal = signal;
 		*ret_event = true;
 	}

@@ -74,6 +74,7 @@ enum tracee_event_kind {
 	TRACEE_INTERRUPTED, /* the user wants to stop (base/interrupted.h); stopped as well */
 	/* Of tracee_follow_threads(): */
 	TRACEE_CLONED, /* @thread has made @other, which has not begun */
+	TRACEE_SIGNAL, /* @signal is about to reach @thread */
 	TRACEE_CALL, /* @thread enters a system call, or leaves it (@leaves) */
 	TRACEE_TICK, /* time has passed; nothing is stopped for it */
 };
@@ -142,6 +143,8 @@ static inline void tracee_destroyp(struct tracee **tracee)
 
 pid_t tracee_pid(const struct tracee *tracee);
 size_t tracee_threads(const struct tracee *tracee);
+/* Processor time that it took so far, in ns; 0: not known. */
+uint64_t tracee_cpu_time(const struct tracee *tracee);
 /* How many it has made so far, those that are gone included. */
 uint64_t tracee_threads_made(const struct tracee *tracee);
 /*

@@ -8,15 +8,14 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "program/place.h"
 #include "suite/change.h"
 #include "tracee/memory.h"
+#include "watch/call_stack.h"
 #include "wire/state.h"
 
 #define TYPE_TEXT_MAX 256 /* of the name of a type */
 #define DETAIL_LINES 60
 #define STACK_MAX 16
-#define FRAMES_MAX 6
 /* Variables of a library that are reported when it is loaded. */
 #define LATE_MAX 100
 /* Pointers that state_digest() follows, less one. */
@@ -354,64 +353,24 @@ static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
 
 /* ---- differences into changes ---- */
 
-/* The C++ library's own frames, which at -O0 are many. */
-static bool is_library(const struct call_frame *frame)
-{
-	return frame->file && place_is_system(frame->file);
-}
-
-/* Where there is code of the project, only that is of interest. */
-static void drop_library(struct change_path *path)
-{
-	size_t own = 0, n = 0;
-	for (size_t i = 0; i < path->n_stack; i++)
-		own += path->stack[i].file && !is_library(&path->stack[i]);
-	for (size_t i = 0; i < path->n_stack; i++) {
-		struct call_frame *frame = &path->stack[i];
-		if ((own && is_library(frame)) || n == FRAMES_MAX) {
-			free(frame->function);
-			free(frame->file);
-			continue;
-		}
-		path->stack[n++] = *frame;
-	}
-	path->n_stack = n;
-}
-
 static struct err *find_frames(struct memory_watch *watch, uint32_t stack,
 			       struct change_path *path)
 {
-	const struct program *program = watch->host.program;
 	uint64_t addresses[STACK_MAX];
+	struct call_stack found = {};
 	size_t n = image_stack(watch->image, stack, addresses, STACK_MAX);
-	path->stack = calloc(STACK_MAX, sizeof(*path->stack));
+	path->stack = calloc(CALL_STACK_FRAMES, sizeof(*path->stack));
 	if (!path->stack)
 		return err_nomem();
+	/* A return address: the call is before it. */
 	for (size_t i = 0; i < n; i++) {
-		/* A return address: the call is before it. */
-		uint64_t code = addresses[i] - 1;
-		const struct module *module =
-			program_module(program, RADDR(code));
-		struct object_symbol symbol;
-		const char *file;
-		unsigned line;
-		if (!module || !module->object)
-			continue;
-		struct call_frame *frame = &path->stack[path->n_stack];
-		if (object_symbol_at(module->object, code - module->bias,
-				     &symbol))
-			frame->function = object_function_name(symbol.name);
-		if (program_line(program, RADDR(code), &file, &line)) {
-			frame->file = strdup(file);
-			frame->line = line;
-		}
-		if (frame->function || frame->file)
-			path->n_stack++;
-		/* What called main() does not count. */
-		if (frame->function && !strcmp(frame->function, "main"))
+		if (!call_stack_add(&found, watch->host.program,
+				    addresses[i] - 1))
 			break;
 	}
-	drop_library(path);
+	call_stack_finish(&found);
+	for (size_t i = 0; i < found.n; i++)
+		path->stack[path->n_stack++] = found.frames[i];
 	return NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "dwarf/frames.h"
+#include "watch/call_stack.h"
 #include "watch/readers.h"
 
 /*
@@ -13,6 +14,8 @@
  * eight over and over) there is none.
  */
 #define PATIENCE 64
+/* Stacks that are walked for a traced place in one test. */
+#define WALKS_MAX 200
 
 /* A watchpoint of this process, and what the running test did there. */
 struct part {
@@ -30,6 +33,9 @@ struct place {
 	bool past;    /* its last test has ended */
 	bool done;    /* nothing more to learn in this test */
 	pid_t reader; /* that thread of the test read it; 0: none */
+	/* Of a traced one: where this test wrote it last, and read it first. */
+	struct call_stack *wrote, *read;
+	unsigned walks;
 };
 
 struct places {
@@ -129,6 +135,21 @@ bool places_add(struct places *places, const struct suite_place *place,
 	return done;
 }
 
+static void place_forget_stack(struct call_stack **stack)
+{
+	if (*stack)
+		call_stack_clear(*stack);
+	free(*stack);
+	*stack = NULL;
+}
+
+static void place_forget_stacks(struct place *place)
+{
+	place_forget_stack(&place->wrote);
+	place_forget_stack(&place->read);
+	place->walks = 0;
+}
+
 bool places_follow(const struct places *places)
 {
 	return places->readers;
@@ -139,6 +160,8 @@ void places_destroy(struct places *places)
 	if (!places)
 		return;
 	readers_destroy(places->readers);
+	for (size_t i = 0; i < places->all.n; i++)
+		place_forget_stacks(&places->all.data[i]);
 	vec_free(&places->all);
 	vec_free(&places->early);
 	vec_free(&places->left);
@@ -205,6 +228,7 @@ void places_begin(struct places *places, struct tracee *tracee)
 	for (size_t i = 0; i < places->all.n; i++) {
 		places->all.data[i].done = false;
 		places->all.data[i].reader = 0;
+		place_forget_stacks(&places->all.data[i]);
 	}
 	share_out(places);
 	for (unsigned i = places->n_parts; i < WATCHPOINTS; i++)
@@ -237,6 +261,15 @@ static void tell_reader(const struct places *places, size_t test, size_t place)
 		observer->read(observer->data, test, place);
 }
 
+static void tell_stack(const struct places *places, size_t test, size_t place,
+		       bool writes, const struct call_stack *stack)
+{
+	const struct suite_observer *observer = *places->host.observer;
+	if (stack && stack->n && observer && observer->traced)
+		observer->traced(observer->data, test, place, writes,
+				 stack->frames, stack->n);
+}
+
 void places_end(struct places *places, struct tracee *tracee, size_t test)
 {
 	if (tracee_threads(tracee) > 1)
@@ -249,6 +282,8 @@ void places_end(struct places *places, struct tracee *tracee, size_t test)
 		    !has_thread(tracee, place->reader))
 			tell_reader(places, test, i);
 		place->reader = 0;
+		tell_stack(places, test, i, true, place->wrote);
+		tell_stack(places, test, i, false, place->read);
 	}
 	places->ended = test;
 	if (places->readers)
@@ -300,6 +335,58 @@ static void leave_alone(struct places *places, struct tracee *tracee,
 	}
 }
 
+struct places_walk {
+	const struct program *program;
+	struct call_stack *stack;
+	bool inside; /* the innermost was met */
+};
+
+static bool note_frame(void *data, const struct frame *frame)
+{
+	struct places_walk *walk = data;
+	/* The thread has left the instruction that touched the place. */
+	uint64_t code = walk->inside ? frame->code : frame->pc - 1;
+	walk->inside = true;
+	return call_stack_add(walk->stack, walk->program, code);
+}
+
+/* Where the thread is, in *@ret, instead of what is there. */
+static void walk_stack(const struct places *places, const struct tracee *tracee,
+		       pid_t tid, struct call_stack **ret)
+{
+	struct places_walk walk = { .program = places->host.program };
+	if (!*ret)
+		*ret = calloc(1, sizeof(**ret));
+	if (!*ret)
+		return;
+	walk.stack = *ret;
+	call_stack_clear(*ret);
+	/* What was walked until an error counts. */
+	err_ignore(frames_walk(tracee_pid(tracee), tid, note_frame, &walk));
+	call_stack_finish(*ret);
+}
+
+/* Of a traced place: the event comes after the instruction. */
+static void trace_touch(struct places *places, struct tracee *tracee,
+			struct part *part, const struct tracee_event *event)
+{
+	struct place *place = &places->all.data[part->place];
+	bool reads = event->read & ~part->own;
+	log_debug(LOG_WATCH, "traced place %zu: read %x, written %x at %llx",
+		  part->place, event->read, event->written,
+		  (unsigned long long)regs_pc(&event->thread->regs).v);
+	if (place->walks++ == WALKS_MAX) {
+		leave_alone(places, tracee, part->place);
+		return;
+	}
+	if (reads && !place->read &&
+	    !by_allocator(places, tracee, event->thread))
+		walk_stack(places, tracee, event->thread->tid, &place->read);
+	if (event->written)
+		walk_stack(places, tracee, event->thread->tid, &place->wrote);
+	part->own |= event->written;
+}
+
 void places_touched(struct places *places, struct tracee *tracee, size_t test,
 		    const struct tracee_event *event)
 {
@@ -314,6 +401,10 @@ void places_touched(struct places *places, struct tracee *tracee, size_t test,
 	pid_t tid = event->thread->tid;
 	if (pids_have(&places->left, tid))
 		return; /* none of the test's */
+	if (place->at.traced) {
+		trace_touch(places, tracee, part, event);
+		return;
+	}
 	bool reads = event->read & ~part->own;
 	if (reads && place->at.from_test != (size_t)-1 &&
 	    by_allocator(places, tracee, event->thread))

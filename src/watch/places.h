@@ -8,6 +8,10 @@
  * time costs one stop per test. Outside tests nothing counts, nor does what the
  * allocator does to a block that is given back.
  *
+ * Of traced places, where they are written and read is told instead. The stack of
+ * what a breakpoint's own instruction does, which is executed out of place, is
+ * not known.
+ *
  * What it does not see: reads by the kernel, and more of a large place than
  * there are watchpoints left (four of 8 bytes, at least one a place).
  * Places that are files or process state are for readers.h.

@@ -1,6 +1,6 @@
 #include <stdbool.h>
 
-#include "whole/document.h"
+#include "whole/document_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const char *const joined[] = { "schema", "polygraph", "suite",
 				      "tests",	"findings",  "limits",
 				      "suites", "shard",     "shards" };
 
-static json_t *list_of(const struct document *document, const char *key)
+json_t *document_list_of(const struct document *document, const char *key)
 {
 	return json_object_get(document->root, key);
 }
@@ -97,11 +97,26 @@ static struct err *move_replay(json_t *finding, const char *folder)
 	_cleanup_(freep) char *text = str_utf8(shown, strlen(shown));
 	if (!text)
 		return err_nomem();
-	TRY(str_append(&command, "cd '"));
-	for (const char *c = text; *c; c++)
-		TRY(*c == '\'' ? str_append(&command, "'\\''")
-			       : str_append_n(&command, c, 1));
-	TRY(str_appendf(&command, "' && %s", json_string_value(replay)));
+	TRY(str_append(&command, "cd "));
+	TRY(str_append_shell(&command, text));
+	TRY(str_appendf(&command, " && %s", json_string_value(replay)));
+	return json_string_set(replay, command.s) ? err_nomem() : NULL;
+}
+
+/* "…replay ID" becomes "…replay ID 'build/unit_tests'", once. */
+static struct err *name_program(json_t *finding)
+{
+	json_t *replay = json_object_get(finding, "replay");
+	const char *name = json_string_value(json_object_get(finding, "suite"));
+	_cleanup_(str_freep) struct str command = STR_INIT;
+	if (!json_is_string(replay) || !name || strchr(name, '\''))
+		return NULL;
+	const char *text = json_string_value(replay);
+	size_t n = strlen(text);
+	/* Other commands name their program already. */
+	if (!strstr(text, "polygraph replay ") || text[n - 1] == '\'')
+		return NULL;
+	TRY(str_appendf(&command, "%s '%s'", text, name));
 	return json_string_set(replay, command.s) ? err_nomem() : NULL;
 }
 
@@ -131,7 +146,7 @@ static struct err *document_add_members(struct document *document,
 			return err_nomem();
 		TRY(move_files(entry, folder, 0));
 		TRY(move_replay(entry, folder));
-		if (json_array_append(list_of(document, key), entry))
+		if (json_array_append(document_list_of(document, key), entry))
 			return err_nomem();
 	}
 	return NULL;
@@ -159,7 +174,7 @@ static struct err *add_entry(struct document *document, json_t *entry)
 	json_t *suite = json_object_get(document->root, "suite");
 	json_t *tests = json_object_get(suite, "tests");
 	json_int_t more = json_integer_value(json_object_get(entry, "tests"));
-	if (json_array_append(list_of(document, "suites"), entry) ||
+	if (json_array_append(document_list_of(document, "suites"), entry) ||
 	    json_integer_set(tests, json_integer_value(tests) + more))
 		return err_nomem();
 	return NULL;
@@ -241,7 +256,7 @@ struct err *document_add(struct document *document,
 struct err *document_add_limit(struct document *document, const char *text)
 {
 	_cleanup_(freep) char *utf8 = str_utf8(text, strlen(text));
-	if (!utf8 || json_array_append_new(list_of(document, "limits"),
+	if (!utf8 || json_array_append_new(document_list_of(document, "limits"),
 					   json_string(utf8)))
 		return err_nomem();
 	return NULL;
@@ -265,7 +280,7 @@ struct sorted_entry {
 	json_t *value;
 };
 
-static const char *document_text_of(const json_t *object, const char *key)
+const char *document_text_of(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 	return text ? text : "";
@@ -282,7 +297,7 @@ static int compare_entries_by_name(const void *a, const void *b)
 static struct err *sort_list(struct document *document, const char *list,
 			     const char *key)
 {
-	json_t *values = list_of(document, list);
+	json_t *values = document_list_of(document, list);
 	size_t n = json_array_size(values);
 	_cleanup_(freep) struct sorted_entry *entries =
 		calloc(n + 1, sizeof(*entries));
@@ -304,11 +319,40 @@ static struct err *sort_list(struct document *document, const char *list,
 	return err;
 }
 
+/* The same test of another program has the same id, maybe in another share. */
+static struct err *tell_programs_apart(struct document *document)
+{
+	_cleanup_(map_text_freep) struct map_text firsts = MAP_INIT;
+	json_t *findings = document_list_of(document, "findings");
+	size_t i;
+	json_t *finding;
+	json_array_foreach(findings, i, finding)
+	{
+		const char *id =
+			json_string_value(json_object_get(finding, "id"));
+		uint64_t first;
+		if (!id)
+			continue;
+		if (!map_text_get(&firsts, id, &first)) {
+			TRY(map_text_put(&firsts, id, i));
+			continue;
+		}
+		json_t *other = json_array_get(findings, first);
+		if (json_equal(json_object_get(other, "suite"),
+			       json_object_get(finding, "suite")))
+			continue;
+		TRY(name_program(other));
+		TRY(name_program(finding));
+	}
+	return NULL;
+}
+
 struct err *document_finish(struct document *document)
 {
 	TRY(sort_list(document, "suites", "name"));
 	TRY(sort_list(document, "tests", "suite"));
 	TRY(sort_list(document, "findings", "suite"));
+	TRY(tell_programs_apart(document));
 	return sort_list(document, "limits", NULL);
 }
 
@@ -348,7 +392,7 @@ static bool has_suite(const struct document *document, const char *name)
 {
 	size_t i;
 	json_t *suite;
-	json_array_foreach(list_of(document, "suites"), i, suite)
+	json_array_foreach(document_list_of(document, "suites"), i, suite)
 	{
 		if (!strcmp(document_text_of(suite, "name"), name))
 			return true;
@@ -426,7 +470,8 @@ struct err *document_join(struct document *document,
 	for (i = 0; i < ARRAY_SIZE(lists); i++) {
 		json_t *list = json_object_get(from->root, lists[i]);
 		if (json_is_array(list) &&
-		    json_array_extend(list_of(document, lists[i]), list))
+		    json_array_extend(document_list_of(document, lists[i]),
+				      list))
 			return err_nomem();
 	}
 	return NULL;
@@ -440,7 +485,7 @@ int document_status(const struct document *document)
 	static const int weights[] = { 0, 3, 1, 2, 4, 130 };
 	size_t worst = 0, i;
 	json_t *suite;
-	json_array_foreach(list_of(document, "suites"), i, suite)
+	json_array_foreach(document_list_of(document, "suites"), i, suite)
 	{
 		json_int_t status =
 			json_integer_value(json_object_get(suite, "status"));
@@ -458,7 +503,7 @@ double document_seconds(const struct document *document, const char *name)
 {
 	size_t i;
 	json_t *suite;
-	json_array_foreach(list_of(document, "suites"), i, suite)
+	json_array_foreach(document_list_of(document, "suites"), i, suite)
 	{
 		const json_t *seconds = json_object_get(suite, "seconds");
 		if (!strcmp(document_text_of(suite, "name"), name) &&

@@ -23,6 +23,7 @@
 
 #include "base/err.h"
 #include "base/strv.h"
+#include "report/report.h"
 #include "whole/shard.h"
 
 struct document {
@@ -54,7 +55,7 @@ struct err *document_add_limit(struct document *document,
 struct err *document_set_shard(struct document *document,
 			       const struct shard *shard,
 			       const char *plan) _must_check_;
-/* Sorts. */
+/* Sorts, and names the program in replays of ids that several have. */
 struct err *document_finish(struct document *document) _must_check_;
 
 struct err *document_read(const char *path, struct document *ret) _must_check_;
@@ -76,15 +77,18 @@ double document_seconds(const struct document *document, const char *name);
 
 /* ---- formats ---- */
 
-struct document_style {
-	bool color;
-	bool verbose;
-	bool quiet;
-};
 struct err *document_write_json(const struct document *document,
 				FILE *out) _must_check_;
+/*
+ * Blocks by cause, as for one suite (report/block.h), of all suites by severity;
+ * what several suites have alike is one block that names them.
+ */
 struct err *document_write_text(const struct document *document,
-				const struct document_style *style,
+				const struct report_style *style,
 				FILE *out) _must_check_;
+/* Its last line alone. */
+struct err *document_write_verdict(const struct document *document,
+				   const struct report_style *style,
+				   FILE *out) _must_check_;
 struct err *document_write_junit(const struct document *document,
 				 FILE *out) _must_check_;

@@ -23,7 +23,33 @@ static void part_free(struct build_part *part)
 	strv_free(&part->argv);
 	strv_free(&part->env);
 	strv_free(&part->tests);
+	strv_free(&part->files);
+	vec_free(&part->lines);
 	*part = (struct build_part){};
+}
+
+void part_select(struct build_part *part, const bool *keep)
+{
+	bool places = part->files.n == part->tests.n;
+	size_t kept = 0;
+	for (size_t i = 0; i < part->tests.n; i++) {
+		if (!keep[i]) {
+			part->selected = true;
+			free(part->tests.data[i]);
+			if (places)
+				free(part->files.data[i]);
+			continue;
+		}
+		part->tests.data[kept] = part->tests.data[i];
+		if (places) {
+			part->files.data[kept] = part->files.data[i];
+			part->lines.data[kept] = part->lines.data[i];
+		}
+		kept++;
+	}
+	part->tests.n = kept;
+	if (places)
+		part->files.n = part->lines.n = kept;
 }
 
 void parts_free(struct parts *parts)
@@ -234,7 +260,7 @@ static struct err *try_group(struct part_finder *finder,
 		part_free(&part);
 		struct err *err = part_make(list, group, bare, &part);
 		if (!err)
-			err = ask(data, &part, &part.tests);
+			err = ask(data, &part);
 		if (err) {
 			part_free(&part);
 			return err;
@@ -337,13 +363,17 @@ struct err *parts_of_programs(char *const *programs, size_t n, part_ask *ask,
 		if (!err)
 			err = strv_add(&part.argv, programs[i]);
 		if (!err)
-			err = ask(data, &part, &part.tests);
+			err = ask(data, &part);
 		if (!err && part.tests.n > 1) {
 			err = parts_add(&parts, &part);
 			continue;
 		}
+		/* Tests of that part are commands. */
+		_cleanup_(str_freep) struct str command = STR_INIT;
 		if (!err)
-			err = strv_add(&processes.tests, programs[i]);
+			err = str_append_shell(&command, programs[i]);
+		if (!err)
+			err = strv_take(&processes.tests, str_take(&command));
 		part_free(&part);
 	}
 	if (!err)

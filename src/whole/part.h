@@ -30,18 +30,21 @@ struct build_part {
 	char *folder;	   /* it runs in; NULL: ours */
 	struct strv env;   /* whole; empty: ours */
 	struct strv tests; /* names: of the executable's, or of the list's */
-	bool selected;	   /* only some of them are looked at */
+	struct strv files; /* of an executable's: where each is; "": unknown */
+	VEC(unsigned) lines; /* the same */
+	bool selected;	     /* only some of them are looked at */
 };
 DEFINE_VEC(parts, struct build_part)
 
 void parts_free(struct parts *parts);
 
 /*
- * Which tests are in the executable of @part; none where it is not to be opened.
- * An error ends the search for parts.
+ * Which tests are in the executable of @part, with their places; none where it is
+ * not to be opened. An error ends the search for parts.
  */
-typedef struct err *part_ask(void *data, const struct build_part *part,
-			     struct strv *ret_tests);
+typedef struct err *part_ask(void *data, struct build_part *part);
+/* Only tests that @keep says stay in it. */
+void part_select(struct build_part *part, const bool *keep);
 
 /* The parts of a suite of processes. */
 struct err *parts_find(const struct suite *suite, part_ask *ask, void *data,

@@ -1,9 +1,7 @@
 #include "whole/since.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
+#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,14 +12,22 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "process/process.h"
+#include "whole/depends.h"
 
 #define TOOL_MAX ((size_t)64 << 20)
 #define TOOL_TIMEOUT (120 * NS_PER_S)
-#define LOADER "/lib64/ld-linux-x86-64.so.2"
+/* Of more files, each counts as a whole. */
+#define DIFFS_MAX 200
 
 void since_free(struct since *since)
 {
-	strv_free(&since->sources);
+	for (size_t i = 0; i < since->sources.n; i++) {
+		free(since->sources.data[i].path);
+		vec_free(&since->sources.data[i].lines);
+	}
+	vec_free(&since->sources);
+	strv_free(&since->headers);
+	map_text_free(&since->listed);
 	free(since->why);
 	*since = (struct since){};
 }
@@ -75,20 +81,49 @@ static bool is_source(const char *path)
 	return has_ending(path, endings);
 }
 
-static struct err *since_add(struct since *since, const char *top, char status,
-			     const char *path)
+static bool is_header_name(const char *path)
 {
-	if (is_document(path))
-		return NULL;
-	if (is_source(path) && status != 'D') {
-		_cleanup_(freep) char *whole = NULL;
-		TRY(path_join(top, path, &whole));
-		return strv_take(&since->sources, take_ptr(whole));
-	}
+	static const char *const endings[] = { ".h",   ".hh",  ".hpp", ".hxx",
+					       ".h++", ".inl", ".ipp", ".tcc",
+					       ".inc", NULL };
+	return has_ending(path, endings);
+}
+
+static struct err *since_add_source(struct since *since, const char *path,
+				    bool whole)
+{
+	struct since_source source = { .whole = whole };
+	char *real = realpath(path, NULL);
+	if (real)
+		source.path = real;
+	else
+		TRY(str_copy(path, &source.path));
+	struct err *err = vec_push(&since->sources, source);
+	if (err)
+		free(source.path);
+	return err;
+}
+
+static struct err *since_add_everything(struct since *since, const char *why)
+{
 	if (since->everything)
 		return NULL;
 	since->everything = true;
-	return str_copy(path, &since->why);
+	return str_copy(why, &since->why);
+}
+
+static struct err *since_add(struct since *since, const char *top, char status,
+			     const char *path)
+{
+	_cleanup_(freep) char *whole = NULL;
+	if (is_document(path))
+		return NULL;
+	TRY(path_join(top, path, &whole));
+	if (is_source(path) && status != 'D')
+		return since_add_source(since, whole, status != 'M');
+	if (is_header_name(path) && status != 'D')
+		return strv_take(&since->headers, take_ptr(whole));
+	return since_add_everything(since, path);
 }
 
 /* NUL-separated: status and path in turn, or paths alone. */
@@ -123,21 +158,109 @@ static struct err *read_from_git(struct since *since, const char *top,
 	return err;
 }
 
-struct err *since_read(const char *revision, struct since *ret)
+/* ---- which lines ---- */
+
+/* "@@ -3,2 +5 @@ …": the lines as they are now; of none, those around. */
+static bool parse_hunk(const char *line, struct makeup_lines *ret)
 {
-	char *top_argv[] = { (char *)"git", (char *)"rev-parse",
-			     (char *)"--show-toplevel", NULL };
+	const char *at = strstr(line, " +");
+	char *end;
+	if (!str_starts(line, "@@ -") || !at)
+		return false;
+	unsigned long first = strtoul(at + 2, &end, 10), n = 1;
+	if (*end == ',')
+		n = strtoul(end + 1, &end, 10);
+	if (*end != ' ' || first > UINT32_MAX / 2 || n > UINT32_MAX / 2)
+		return false;
+	ret->first = (unsigned)first;
+	ret->last = (unsigned)(n ? first + n - 1 : first + 1);
+	return true;
+}
+
+/* What the preprocessor is told may change what comes after. */
+static bool is_directive(const char *line)
+{
+	line++;
+	line += strspn(line, " \t");
+	size_t n = strlen(line);
+	return *line == '#' || str_starts(line, "%:") ||
+	       (n && line[n - 1] == '\\');
+}
+
+static struct err *read_hunks(struct since_source *source, char *diff)
+{
+	char *rest = diff;
+	bool inside = false;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		struct makeup_lines lines;
+		if (parse_hunk(line, &lines)) {
+			TRY(vec_push(&source->lines, lines));
+			inside = true;
+		} else if (inside && (*line == '+' || *line == '-')) {
+			source->whole |= is_directive(line);
+		}
+	}
+	source->whole |= !source->lines.n;
+	return NULL;
+}
+
+static struct err *since_read_lines(struct since *since, const char *top,
+				    const char *revision)
+{
+	for (size_t i = 0; i < since->sources.n; i++) {
+		struct since_source *source = &since->sources.data[i];
+		char *argv[] = { (char *)"git",
+				 (char *)"-C",
+				 (char *)top,
+				 (char *)"diff",
+				 (char *)"-U0",
+				 (char *)"--no-color",
+				 (char *)"--no-ext-diff",
+				 (char *)"--no-renames",
+				 (char *)revision,
+				 (char *)"--",
+				 source->path,
+				 NULL };
+		struct process_output output = {};
+		source->whole |= i >= DIFFS_MAX;
+		if (source->whole)
+			continue;
+		struct err *err = since_run_tool(argv, &output);
+		if (!err)
+			err = read_hunks(source, output.out);
+		process_output_free(&output);
+		TRY(err);
+	}
+	return NULL;
+}
+
+/* ---- all ---- */
+
+static struct err *add_unit(void *data, const char *unit)
+{
+	return since_add_source(data, unit, true);
+}
+
+static struct err *since_find_top(char **ret)
+{
+	char *argv[] = { (char *)"git", (char *)"rev-parse",
+			 (char *)"--show-toplevel", NULL };
 	struct process_output output = {};
-	if (*revision == '-' || !*revision)
-		return err_create(ERR_USAGE, "--since '%s' is not a revision",
-				  revision);
-	struct err *err = since_run_tool(top_argv, &output);
-	_cleanup_(freep) char *top =
-		err ? NULL : strndup(output.out, strcspn(output.out, "\n"));
+	struct err *err = since_run_tool(argv, &output);
+	char *top = err ? NULL : strndup(output.out, strcspn(output.out, "\n"));
 	process_output_free(&output);
 	TRY(err);
 	if (!top)
 		return err_nomem();
+	*ret = top;
+	return NULL;
+}
+
+static struct err *since_read_all(struct since *since, const char *revision,
+				  const char *build)
+{
+	_cleanup_(freep) char *top = NULL;
+	TRY(since_find_top(&top));
 	char *diff_argv[] = { (char *)"git",
 			      (char *)"-C",
 			      top,
@@ -156,131 +279,86 @@ struct err *since_read(const char *revision, struct since *ret)
 			     (char *)"--exclude-standard",
 			     (char *)"-z",
 			     NULL };
-	struct since since = {};
-	err = read_from_git(&since, top, diff_argv, true);
+	TRY(read_from_git(since, top, diff_argv, true));
 	/* What is new and not added may be compiled, too; data is not counted. */
 	struct since added = {};
-	if (!err)
-		err = read_from_git(&added, top, new_argv, false);
+	struct err *err = read_from_git(&added, top, new_argv, false);
 	for (size_t i = 0; !err && i < added.sources.n; i++)
-		err = strv_add(&since.sources, added.sources.data[i]);
+		err = since_add_source(since, added.sources.data[i].path, true);
+	for (size_t i = 0; !err && i < added.headers.n; i++)
+		err = strv_add(&since->headers, added.headers.data[i]);
 	since_free(&added);
+	TRY(err);
+	if (since->headers.n && !since->everything) {
+		bool known = false;
+		if (build)
+			TRY(depends_read(build, &since->headers, &since->listed,
+					 add_unit, since, &known));
+		if (!known)
+			TRY(since_add_everything(since,
+						 since->headers.data[0]));
+	}
+	return since->everything ? NULL
+				 : since_read_lines(since, top, revision);
+}
+
+struct err *since_read(const char *revision, const char *build,
+		       struct since *ret)
+{
+	struct since since = {};
+	if (*revision == '-' || !*revision)
+		return err_create(ERR_USAGE, "--since '%s' is not a revision",
+				  revision);
+	struct err *err = since_read_all(&since, revision, build);
 	if (err) {
 		since_free(&since);
 		return err;
 	}
-	log_debug(LOG_WHOLE, "since %s: %zu sources%s%s", revision,
-		  since.sources.n, since.everything ? ", everything: " : "",
+	log_debug(LOG_WHOLE, "since %s: %zu sources, %zu headers%s%s", revision,
+		  since.sources.n, since.headers.n,
+		  since.everything ? ", everything: " : "",
 		  since.why ? since.why : "");
 	*ret = since;
 	return NULL;
 }
 
-/* ---- what a program is made of ---- */
+/* ---- what it reaches ---- */
 
-static bool same_source(const struct since *since, const char *file)
+static struct err *reach_by_makeup(const struct since *since,
+				   struct makeup *makeup, bool *ret_known)
 {
-	_cleanup_(freep) char *real = realpath(file, NULL);
-	for (size_t i = 0; i < since->sources.n; i++) {
-		const char *source = since->sources.data[i];
-		_cleanup_(freep) char *other = realpath(source, NULL);
-		if (!strcmp(file, source) ||
-		    (real && other && !strcmp(real, other)))
-			return true;
-		/* Paths that the compiler was told to write otherwise. */
-		if (!real && !strcmp(path_base(file), path_base(source)))
-			return true;
-	}
-	return false;
-}
-
-/* Any of the files that the unit's code came from. */
-static bool unit_reaches(const struct since *since, Dwarf_Die *unit)
-{
-	Dwarf_Files *files;
-	Dwarf_Attribute attribute;
-	size_t n;
-	const char *folder =
-		dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-	if (dwarf_getsrcfiles(unit, &files, &n))
-		return true; /* nobody knows */
+	size_t n = since->sources.n;
+	_cleanup_(freep) struct makeup_source *sources =
+		calloc(n + 1, sizeof(*sources));
+	if (!sources)
+		return err_nomem();
 	for (size_t i = 0; i < n; i++) {
-		const char *file = dwarf_filesrc(files, i, NULL, NULL);
-		_cleanup_(freep) char *joined = NULL;
-		if (!file)
-			continue;
-		if (*file != '/' && folder) {
-			err_ignore(path_join(folder, file, &joined));
-			file = joined ? joined : file;
-		}
-		if (same_source(since, file))
-			return true;
+		const struct since_source *source = &since->sources.data[i];
+		sources[i] = (struct makeup_source){
+			.path = source->path,
+			.lines = source->lines.data,
+			.n_lines = source->whole ? 0 : source->lines.n,
+		};
 	}
-	return false;
-}
-
-static bool object_reaches(const struct since *since, const char *path)
-{
-	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	Dwarf *dwarf = fd < 0 ? NULL : dwarf_begin(fd, DWARF_C_READ);
-	Dwarf_CU *unit = NULL;
-	Dwarf_Die die;
-	bool reached = false;
-	size_t units = 0;
-	while (dwarf && !reached &&
-	       !dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL)) {
-		units++;
-		reached = unit_reaches(since, &die);
-	}
-	dwarf_end(dwarf);
-	return reached || !units;
-}
-
-static bool is_of_distribution(const char *path)
-{
-	return str_starts(path, "/lib/") || str_starts(path, "/lib64/") ||
-	       (str_starts(path, "/usr/") && !str_starts(path, "/usr/local/"));
-}
-
-/* "	libx.so => /path/libx.so (0x…)" */
-static bool libraries_reach(const struct since *since, char *list)
-{
-	char *rest = NULL;
-	for (char *line = strtok_r(list, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		char *path = strstr(line, "=> /");
-		char *end = path ? strstr(path, " (0x") : NULL;
-		if (!path || !end)
-			continue;
-		*end = '\0';
-		if (!is_of_distribution(path + 3) &&
-		    object_reaches(since, path + 3))
-			return true;
-	}
-	return false;
+	TRY(makeup_mark(makeup, sources, n,
+			since->headers.n ? &since->listed : NULL, ret_known));
+	makeup_reach(makeup);
+	return NULL;
 }
 
 struct err *since_reaches(const struct since *since, const char *program,
-			  bool *ret)
+			  const struct framework_own *(*own)(size_t i),
+			  const struct makeup_test *tests, size_t n, bool *ret)
 {
-	char *argv[] = { (char *)LOADER, (char *)"--list", (char *)program,
-			 NULL };
-	struct process_output output = {};
-	*ret = true;
-	if (since->everything)
+	_cleanup_(makeup_destroyp) struct makeup *makeup = NULL;
+	bool known = false;
+	for (size_t i = 0; i < n; i++)
+		ret[i] = since->everything;
+	if (since->everything || (!since->sources.n && !since->headers.n))
 		return NULL;
-	*ret = false;
-	if (!since->sources.n)
-		return NULL;
-	if (object_reaches(since, program)) {
-		*ret = true;
-		return NULL;
-	}
-	/* Statically linked ones have none; the loader says so and fails. */
-	struct err *err = since_run_tool(argv, &output);
-	if (!err)
-		*ret = libraries_reach(since, output.out);
-	err_ignore(err);
-	process_output_free(&output);
+	TRY(makeup_read(program, own, tests, n, &makeup));
+	TRY(reach_by_makeup(since, makeup, &known));
+	for (size_t i = 0; i < n; i++)
+		ret[i] = !known || makeup_reached(makeup, i);
 	return NULL;
 }

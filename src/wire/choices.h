@@ -40,7 +40,7 @@
 #include "wire/models.h"
 
 #define WIRE_CHOICES_MAGIC 0x736563696f686370ULL
-#define WIRE_CHOICES_VERSION 4
+#define WIRE_CHOICES_VERSION 5
 #define WIRE_CHOICES_VARIABLE "POLYGRAPH_CHOICES"
 
 #define WIRE_MAIN 1ULL
@@ -50,7 +50,7 @@
 #define WIRE_USER_MODELS 32 /* of polygraph.toml, numbered after the others */
 #define WIRE_MODEL_USER WIRE_MODELS_N
 #define WIRE_MODELS_ALL (WIRE_MODELS_N + WIRE_USER_MODELS)
-#define WIRE_MODEL_WORDS 5
+#define WIRE_MODEL_WORDS 6
 #define WIRE_MODELS_MAX (64 * WIRE_MODEL_WORDS)
 
 #define WIRE_CHOICE_RANGES 4096
@@ -102,6 +102,11 @@ struct wire_choice {
 	char did[WIRE_CHOICE_TEXT]; /* what it did instead; ends with 0 */
 	uint64_t registers[WIRE_REGISTERS];
 	uint64_t stack_n; /* bytes from the stack pointer on */
+	/*
+	 * 1: @stack has no bytes of a stack but, of each frame, from the
+	 * innermost on, function, file and line as texts, each ended by 0.
+	 */
+	uint64_t frames;
 	unsigned char stack[WIRE_CHOICE_STACK];
 };
 

@@ -1,13 +1,15 @@
 /*
- * What C, C++ and POSIX leave open, as one table: the functions whose calls the
- * agent may answer differently (wire/choices.h), shared by the agent, the
+ * What C, C++, POSIX and Java leave open, as one table: the functions whose calls
+ * the agents may answer differently (wire/choices.h), shared by the agents, the
  * report and the documentation.
  *
  * To add a model: one row in the file of its family, wire/models_FAMILY.h; its
  * function in models/; a fragile and a correct case in tests/models/FAMILY.* (a
  * test compares both lists with this table). Then tests/lint/check_models.py --fix
  * writes the table of docs/choices.md. Other names under which the function can be
- * called go into tests/agent/exports_choices.txt.
+ * called go into tests/agent/exports_choices.txt. Models of Java are in
+ * wire/models_java.h: their methods are listed in vm/vm_models.c, and their cases
+ * are tests/subjects/jvm/choices.
  *
  *	X(name, kind, level, flags, api, clause, never)
  *
@@ -23,6 +25,7 @@
 
 #include "wire/models_environment.h"
 #include "wire/models_hash.h"
+#include "wire/models_java.h"
 #include "wire/models_memory.h"
 #include "wire/models_order.h"
 #include "wire/models_short.h"
@@ -58,6 +61,8 @@ enum wire_model_flags {
 	WIRE_STARTUP = 1 << 2,
 	/* The same through a run, in all its processes: at FULL as at ID. */
 	WIRE_CONSTANT = 1 << 3,
+	/* Of Java's library: in a VM, and nowhere else. */
+	WIRE_JAVA = 1 << 4,
 };
 
 /* clang-format off */
@@ -69,7 +74,8 @@ enum wire_model_flags {
 	WIRE_MODELS_SHORT(X)                                                   \
 	WIRE_MODELS_STATICS(X)                                                 \
 	WIRE_MODELS_THREADS(X)                                                 \
-	WIRE_MODELS_ENVIRONMENT(X)
+	WIRE_MODELS_ENVIRONMENT(X)                                             \
+	WIRE_MODELS_JAVA(X)
 /* clang-format on */
 
 enum wire_model {

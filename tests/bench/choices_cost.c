@@ -43,31 +43,37 @@ static const struct model models[] = {
 #undef X
 #define X(name, kind, level, flags, api, clause, never)                        \
 	ROW("hash", name, level, flags)
-	WIRE_MODELS_HASH(X)
+		WIRE_MODELS_HASH(X)
 #undef X
 #define X(name, kind, level, flags, api, clause, never)                        \
 	ROW("memory", name, level, flags)
-	WIRE_MODELS_MEMORY(X)
+			WIRE_MODELS_MEMORY(X)
 #undef X
 #define X(name, kind, level, flags, api, clause, never)                        \
 	ROW("values", name, level, flags)
-	WIRE_MODELS_VALUES(X)
+				WIRE_MODELS_VALUES(X)
 #undef X
 #define X(name, kind, level, flags, api, clause, never)                        \
 	ROW("short", name, level, flags)
-	WIRE_MODELS_SHORT(X)
+					WIRE_MODELS_SHORT(X)
 #undef X
 #define X(name, kind, level, flags, api, clause, never)                        \
 	ROW("statics", name, level, flags)
-	WIRE_MODELS_STATICS(X)
+						WIRE_MODELS_STATICS(X)
 #undef X
 #define X(name, kind, level, flags, api, clause, never)                        \
 	ROW("threads", name, level, flags)
-	WIRE_MODELS_THREADS(X)
+							WIRE_MODELS_THREADS(X)
 #undef X
 #define X(name, kind, level, flags, api, clause, never)                        \
 	ROW("environment", name, level, flags)
-	WIRE_MODELS_ENVIRONMENT(X)
+								WIRE_MODELS_ENVIRONMENT(
+									X)
+#undef X
+#define X(name, kind, level, flags, api, clause, never)                        \
+	ROW("java", name, level, flags)
+									WIRE_MODELS_JAVA(
+										X)
 #undef X
 };
 #define MODELS (sizeof(models) / sizeof(models[0]))
@@ -137,7 +143,8 @@ static struct took measure(char **argv, bool choosing)
 	took.seconds = now() - began;
 	took.processor =
 		(double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-		(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+		(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) *
+			1e-6;
 	kill(-pid, SIGKILL); /* what it left behind */
 	return took;
 }
@@ -235,8 +242,8 @@ int main(int argc, char **argv)
 	if (block == MAP_FAILED)
 		return 3;
 	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", argv[1]);
-	snprintf(variable, sizeof(variable), WIRE_CHOICES_VARIABLE
-		 "=/proc/%d/fd/%d", (int)getpid(), fd);
+	snprintf(variable, sizeof(variable),
+		 WIRE_CHOICES_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), fd);
 	if (!strcmp(argv[2], "cost") && argc > 4)
 		return cost(atoi(argv[3]), argv + 4);
 	if (!strcmp(argv[2], "first") && argc > 5)

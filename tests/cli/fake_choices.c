@@ -20,6 +20,11 @@
 
 #define CALLS_MAX 32
 
+bool suite_has_model(const struct suite *suite _unused_, unsigned flags)
+{
+	return !(flags & WIRE_JAVA);
+}
+
 struct err *suite_choose(struct suite *suite,
 			 const struct suite_choices *choices)
 {

@@ -161,12 +161,17 @@ const struct kind_option kind_options[] = {
 	{},
 };
 
-const char *frameworks_name(size_t i)
+const char *kinds_framework(size_t i)
 {
 	return i ? NULL : "paper";
 }
 
 const char *frameworks_library(size_t i _unused_)
+{
+	return NULL;
+}
+
+const struct framework_own *frameworks_own(size_t i _unused_)
 {
 	return NULL;
 }

@@ -260,7 +260,9 @@ class Cli(unittest.TestCase):
         known, = self.kept()
         found = self.keep_order(["Sets", "Victim"], ["Victim"])
         self.fails("replay", message="no finding given", hint="give the id of a finding; --list shows them")
-        self.fails("replay", found, "another", message="one finding at a time, not also 'another'", hint="give one id")
+        self.fails("replay", found, "another", message=f"'{found}' does not belong to 'another'", hint="it belongs to .*")
+        self.fails("replay", found, "another", "third", message="one finding at a time, not also 'third'",
+                   hint="give one id, and the program whose finding it is")
         self.fails("replay", "--list", found, message="--list takes no finding.*")
         self.fails("replay", "--times=0", found, message=".*range.*", hint=".*")
         self.fails("replay", "order-0123456789ac", message="there is no finding 'order-0123456789ac'",
@@ -370,7 +372,7 @@ class Cli(unittest.TestCase):
         out = self.run_it("run", "--format", "junit", "suite", status=3)
         suite = ElementTree.fromstring(out)[0]
         self.assertEqual(suite.get("errors"), "2")
-        self.assertEqual([case.get("name") for case in suite],
+        self.assertEqual([case.get("name") for case in suite.findall("testcase")],
                          NAMES[:6] + ["bad\\xff\\x01byte", NAMES[7]])
 
     def test_orders(self):

@@ -168,7 +168,8 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
             "failure": {"message": "expected 0,\n   got 1\n", "file": "tests/registry_test.cc", "line": 31},
             "repeats": 3, "natural": False, "polluters_complete": True, "setters_complete": True,
             "cleaners_complete": True, "cleaners_by_polluter": [], "polluted_known": True, "polluted_together": False,
-            "left": None, "non_idempotent": False, "help": "docs/order.md"})
+            "left": None, "non_idempotent": False, "help": "docs/order.md", "explains_failure": False,
+            "headline": "Registry.Empty fails after Registry.Adds, passes alone", "reason": "polluted: registry.head"})
         self.assertEqual(brittle["setters"], [["Config.A"], ["Config.B"]])
         self.assertEqual(twice["failing_order"], ["Registry.Adds"] * 2)
         self.assertEqual(len(result["tests"]), 6)

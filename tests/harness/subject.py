@@ -40,7 +40,8 @@ import re
 OUTCOMES = ("pass", "fail", "skip", "crash", "timeout")
 VERBS = ("subject", "variant", "test", "fails", "subset", "pollutes", "clean", "first", "run", "says",
          "victim", "brittle", "non-idempotent", "cleaned", "random", "order", "assumption", "space", "met", "unmet",
-         "late", "early", "points", "restore", "mend", "leftover", "unmended")
+         "late", "early", "points", "restore", "mend", "leftover", "unmended", "unproven",
+         "suggested")
 SOURCES = (".c", ".cc", ".cpp")
 HEADERS = (".h", ".hpp")
 APART = ("points", "restore")  # programs of their own, in the folder of a framework's subject

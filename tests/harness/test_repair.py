@@ -5,11 +5,15 @@ Besides the directives of subject.py these, next to the test they speak of:
 
     mend TEST                 a patch is found for what makes TEST order-dependent, and it proves itself
                               added=LINE also=LINE: lines that it adds; lacks=TEXT: text that it does not have
-                              function=NAME: what the report says is called
+                              function=NAME: what the report says is called; says=TEXT: what it says besides
+    unproven TEST says=TEXT   there is a patch (added= as above), but it is not called proven: the report says why
     leftover TEST root=ROOT   the same for what TEST leaves in ROOT: a patch of TEST (added= as above)
     unmended TEST says=TEXT   no patch is found, and the report says this
+    suggested TEST says=TEXT  likewise; function=NAME is what it suggests to call
 
-`variant` takes cflags= libs= pkg= sources= and quick=CC-OPT,…: what quick mode builds. Each subject is copied to a folder
+`variant` takes cflags= libs= pkg= sources=, quick=CC-OPT,…: what quick mode builds, folder=NAME: where polygraph is
+called, below the folder of the sources, gone=FILE: what is removed when it is built, and
+repair=OPTIONS: more options of `polygraph repair`. Each subject is copied to a folder
 of its own and built there by one command, build.sh, which is also what patches are proven with.
 
 Of each executable is checked: `polygraph order` finds the tests; `polygraph repair --build` finds the patches and says that
@@ -60,10 +64,13 @@ class Executable:
         self.options = options
         self.folder = (pathlib.Path(options.build) / "repair" / subject.name / self.label).resolve()
         self.work = self.folder / "work"
+        self.place = self.work / subject.variants[variant].get("folder", ".")
+        self.program = os.path.relpath(self.work / "tests", self.place)
+        self.program = self.program if "/" in self.program else f"./{self.program}"
 
     def polygraph(self, *words, status=(0, 1), folder=None):
         command = [str(self.options.polygraph), *words]
-        got, out, err = call(command, folder or self.work)
+        got, out, err = call(command, folder or self.place)
         if got not in status:
             raise Mismatch(f"{shlex.join(command)}: exit status {got}\n{err.strip()}")
         return got, out, err
@@ -75,6 +82,7 @@ class Executable:
             raise Skipped(f"{compiler} is not installed")
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(subject.folder, self.work)
+        self.place.mkdir(exist_ok=True)
         sources = shlex.split(settings.get("sources", "")) or [p.name for p in subject.sources]
         flags = [f"-{self.opt}", "-g", "-Wall", "-Wextra", *shlex.split(settings.get("cflags", ""))]
         libs = shlex.split(settings.get("libs", ""))
@@ -107,38 +115,48 @@ class Executable:
         self.warnings = err.count("warning:")
 
     def findings(self):
-        _, out, _ = self.polygraph("order", "--format", "json", "--", "./tests", status=(0, 1))
+        _, out, _ = self.polygraph("order", "--format", "json", "--", self.program, status=(0, 1))
         return json.loads(out)["findings"]
 
     def check(self):
         self.prepare()
         before = self.findings()
         orders = {f["test"]: f for f in before if f["kind"] == "order-dependent"}
+        if "gone" in self.subject.variants[self.variant]:
+            (self.work / self.subject.variants[self.variant]["gone"]).unlink()
         clean = snapshot(self.work)
         mends = self.subject.of("mend")
-        wanted = [d.args[0] for d in mends + self.subject.of("unmended")]
+        unproven = self.subject.of("unproven")
+        unmended = self.subject.of("unmended") + self.subject.of("suggested")
+        wanted = [d.args[0] for d in mends + unproven + unmended]
         missing = [test for test in wanted if test not in orders]
         if missing:
             raise Mismatch(f"no order-dependent test: {', '.join(missing)}; found are {', '.join(orders) or 'none'}")
         ids = [orders[test]["id"] for test in wanted]
         left = self.leftovers()
         patches = self.folder / "patches"
-        status, out, err = self.polygraph("repair", "--build", "sh build.sh", "--output", str(patches), "--format", "json",
+        build = f"cd {shlex.quote(str(self.work))} && sh build.sh"
+        status, out, err = self.polygraph("repair", "--build", build, "--output", str(patches), "--format", "json",
+                                          *shlex.split(self.subject.variants[self.variant].get("repair", "")),
                                           *ids, *left.values())
         (self.folder / "repair.json").write_text(out, encoding="utf-8")
         self.validate(self.folder / "repair.json")
         found = {f["finding"]: f for f in json.loads(out)["findings"]}
         if snapshot(self.work) != clean:
             raise Mismatch("files were changed")
-        if (status == 1) != bool(self.subject.of("unmended")):
+        if (status == 1) != bool(unmended + unproven):
             raise Mismatch(f"exit status {status}")
         for d in mends:
             self.check_mend(d, orders[d.args[0]], found[orders[d.args[0]]["id"]], patches)
         for d, key in left.items():
             self.check_patch(d, found[key], patches)
-        for d in self.subject.of("unmended"):
+        for d in unproven:
             f = found[orders[d.args[0]]["id"]]
-            if f["patch"] or d.options["says"] not in f["message"]:
+            if not f["patch"] or f["proven"] or d.options["says"] not in f["message"] or d.options["added"] not in f["patch"]:
+                raise Mismatch(f"{d.args[0]}: {f['message']}\n{f['patch'] or ''}")
+        for d in unmended:
+            f = found[orders[d.args[0]]["id"]]
+            if f["patch"] or d.options["says"] not in f["message"] or f["function"] != d.options.get("function"):
                 raise Mismatch(f"{d.args[0]}: {f['message']}\n{f['patch'] or ''}")
 
     def validate(self, report):
@@ -155,7 +173,7 @@ class Executable:
         directives = self.subject.of("leftover")
         if not directives:
             return {}
-        _, out, _ = self.polygraph("pollution", "--format", "json", "--", "./tests", status=(0, 1))
+        _, out, _ = self.polygraph("pollution", "--format", "json", "--", self.program, status=(0, 1))
         found = {(f["test"], f["root"]): f["id"] for f in json.loads(out)["findings"] if f["kind"] == "pollution"}
         return {d: found[(d.args[0], d.options["root"])] for d in directives}
 
@@ -172,6 +190,8 @@ class Executable:
             raise Mismatch(f"{test}: '{options['lacks']}' is in the patch\n{patch}")
         if "function" in options and found["function"] != options["function"]:
             raise Mismatch(f"{test}: the function is {found['function']}, not {options['function']}\n{patch}")
+        if options.get("says", "") not in found["message"]:
+            raise Mismatch(f"{test}: '{options['says']}' is not said: {found['message']}\n{patch}")
         if not found["tried"]:
             raise Mismatch(f"{test}: nothing was tried")
         copy = self.folder / "patched"
@@ -180,7 +200,11 @@ class Executable:
         name = patches / f"{found['finding']}.patch"
         if name.read_text(encoding="utf-8") != patch:
             raise Mismatch(f"{name} is another patch")
-        for words in (["patch", "-p1", "-i", str(name)], ["sh", "build.sh"]):
+        top = pathlib.Path(found["folder"] or self.place)
+        below = os.path.relpath(self.work, top)
+        # "a/" and what leads to the subject's own folder
+        strip = 1 + (0 if below == "." else below.count("/") + 1)
+        for words in (["patch", f"-p{strip}", "-i", str(name)], ["sh", "build.sh"]):
             status, out, err = call(words, copy)
             if status:
                 raise Mismatch(f"{test}: {shlex.join(words)}:\n{out}{err}\n{patch}")

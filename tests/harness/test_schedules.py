@@ -4,8 +4,8 @@
 Besides the directives of subject.py these; they stand on the line of the failing assertion:
 
     late TEST                         TEST fails if the work of another thread comes late; early TEST: if it comes early
-                                      margin=A..B: milliseconds; severity=; runs=N: found in at most so many;
-                                      hang=yes: it does not end
+                                      margin=A..B: milliseconds; severity=; hang=yes: it does not end;
+                                      runs=N: found in at most so many (default: 3 for late, 5 for early work)
     run NAME [OPTION...]              one more run with these options; status=N; partial=yes: not everything has to be found;
                                       command=check: not `schedules`, but that
     says TEXT                         TEXT is said under "limits" or on standard error
@@ -16,10 +16,12 @@ with --times 20 outside of quick mode.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
 import shlex
+import subprocess
 import sys
 import time
 
@@ -32,6 +34,7 @@ PATIENCE = 300 * SLOWNESS
 BAD = ("fail", "crash", "timeout")
 VERBS = ("late", "early", "says")
 TIMES = 20  # a replay, outside of quick mode
+RUNS = {"late": 3, "early": 5}  # of a test, until it is found
 
 
 class Run:
@@ -124,7 +127,7 @@ class Check:
                 self.add(f"{where}: margin is {finding['margin']}")
         if finding["severity"] != options.get("severity", finding["severity"]):
             self.add(f"{where}: severity is {finding['severity']}")
-        if finding["runs"] > int(options.get("runs", "1000")):
+        if finding["runs"] > int(options.get("runs", RUNS[directive.verb])):
             self.add(f"{where}: found in {finding['runs']} runs")
         if finding["hang"] != (options.get("hang") == "yes"):
             self.add(f"{where}: hang is {finding['hang']}")
@@ -160,7 +163,7 @@ def check_run(suite, run, folder):
 def check_executable(exe, options, results):
     title = f"{exe.subject.name}/{exe.label}"
     again = ["python3", os.path.relpath(HERE), "--polygraph", options.polygraph_given, "--build", options.build,
-             "--only", exe.subject.name, "--exe", exe.label]
+             "--only", exe.subject.name, "--exe", exe.label, *(["--busy", str(options.busy)] if options.busy else [])]
     if exe.skip:
         results.add("skipped", title, exe.skip)
         return
@@ -188,6 +191,18 @@ def check_executable(exe, options, results):
                 remove(folder)
 
 
+@contextlib.contextmanager
+def busy(processes):
+    """So many processes that do nothing but compute, beside all else."""
+    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--polygraph", default="build/polygraph", metavar="PATH", help="default: build/polygraph")
@@ -200,14 +215,16 @@ def main():
     parser.add_argument("--keep", action="store_true", help="keep reports of what passes, too")
     parser.add_argument("--build-only", action="store_true", help="build, and run nothing")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="beside N processes that compute all the time")
     parser.add_argument("--verbose", action="store_true", help="name the checks that pass, too")
     options = parser.parse_args()
     options.polygraph_given = options.polygraph
     options.polygraph = pathlib.Path(options.polygraph).resolve()
     if not os.access(options.polygraph, os.X_OK):
         parser.error(f"no polygraph at {options.polygraph_given}")
-    return check_all(parser, options, pathlib.Path(options.build) / "schedules", check_executable,
-                     wanted=lambda exe: not options.quick or wanted_in_quick(exe), look=lambda subject: runs_of(subject, ""))
+    with busy(options.busy):
+        return check_all(parser, options, pathlib.Path(options.build) / "schedules", check_executable,
+                         wanted=lambda exe: not options.quick or wanted_in_quick(exe), look=lambda subject: runs_of(subject, ""))
 
 
 if __name__ == "__main__":

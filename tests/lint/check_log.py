@@ -15,7 +15,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 SILENT = {"wire"}
 # In the tested program's process.
-INSIDE = {"agent", "models", "recorder"}
+INSIDE = {"agent", "models", "recorder", "vm"}
 # Rooms that decide nothing a user would ask about: they format what others decided.
 QUIET = {"finding", "report"}
 

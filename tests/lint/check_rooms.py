@@ -34,7 +34,10 @@ PROGRAMS = (
     ("src/libpolygraph.a.p", "polygraph.p"),
     ("libpolygraph-agent.so.p",),
     ("libpolygraph-choices.so.p",),
+    ("libpolygraph-jvm.so.p",),
 )
+# Built only where there is a JDK.
+OPTIONAL = {"libpolygraph-jvm.so.p"}
 # Meson names an object after the source: "watch_roots.c.o" in src/, "src_agent_malloc.c.o" at the top,
 # "meson-generated_.._base_commit.c.o" if the build made it.
 OBJECT = re.compile(r"^(?:src_|meson-generated_\.\._)?([a-z]+)_(.+)\.(?:c|cc)\.o$")
@@ -123,7 +126,7 @@ class Tree:
     def check_symbols(self, build, folders):
         """One program: (object, room, symbols that it defines, symbols that it refers to) of each of its objects."""
         objects = [path for folder in folders for path in sorted((build / folder).glob("*.o"))]
-        if not objects:
+        if not objects and not OPTIONAL.issuperset(folders):
             self.problem(f"no objects in {' and '.join(str(build / folder) for folder in folders)}")
         seen, defined = [], {}
         for path in objects:

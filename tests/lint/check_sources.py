@@ -16,7 +16,7 @@ LIST = r"^{name} \+= files\(\n(?P<names>(?:\t.*\n)*)\)\n"
 # Not part of the library that the unit tests link with.
 PROGRAM = "main.c"
 # Rooms that are not part of the program's library, and the names of their lists.
-LISTS = {"agent": "agent_sources", "models": "model_sources", "recorder": "recorder_sources"}
+LISTS = {"agent": "agent_sources", "models": "model_sources", "recorder": "recorder_sources", "vm": "vm_sources"}
 
 
 def rooms():

@@ -167,9 +167,16 @@ def use(debian, user, checks, where):
     identity = re.search(r"polygraph replay (order-\w+)", done.stdout)
     done = debian.run("polygraph", "replay", identity[1] if identity else "order", user=user, folder=folder)
     checks.expect(f"{where}: the finding replays", done.returncode == 1, done.stdout)
+    done = debian.run("polygraph", "check", "--format", "html", "--output", "page.html", "./settings_test", user=user, folder=folder)
+    page = (path / "page.html").read_text() if (path / "page.html").exists() else done.stdout
+    checks.expect(f"{where}: the page has its pictures", "\\u003csvg" in page and "no_pictures\"" not in page, done.stdout)
     done = debian.run("polygraph", "--version", user=user)
     checks.expect(f"{where}: the version has its commit", re.match(r"polygraph [\d.]+ \(commit [0-9a-f]{12}\)\n$", done.stdout),
                   done.stdout)
+
+
+def find_jdk():
+    return need(sys.executable, TOP / "src/jvm/find_jdk.py").strip()
 
 
 def installed(work, packages, options, checks):
@@ -181,9 +188,14 @@ def installed(work, packages, options, checks):
     done = debian.run("sh", "-c", "dpkg --verify polygraph && ldd /usr/bin/polygraph")
     checks.expect("what is installed is what was packed, and finds its libraries", done.returncode == 0 and
                   "not found" not in done.stdout, done.stdout)
+    # Built where there is a JDK.
+    java = [f"usr/lib/polygraph/{name}" for name in ("libpolygraph-jvm.so", "polygraph-jvm.jar", "polygraph-boot.jar")]
+    if not find_jdk():
+        java = []
+        print("not looked at: what Java suites need, for there is no JDK here")
     for path in ("usr/share/man/man1/polygraph-check.1.gz", "usr/share/bash-completion/completions/polygraph",
                  "usr/share/zsh/vendor-completions/_polygraph", "usr/share/fish/vendor_completions.d/polygraph.fish",
-                 "usr/share/doc/polygraph/copyright"):
+                 "usr/share/doc/polygraph/copyright", *java):
         # Minimal systems leave out manual pages and documents; what matters is that the package has them.
         checks.expect(f"the package has {path}", f"./{path}" in need("dpkg-deb", "--contents", package))
     need("chroot", debian.root, "useradd", "--create-home", "--uid", "1234", "somebody")

@@ -7,6 +7,7 @@ The build folder is that of the program.
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -21,6 +22,7 @@ import fresh  # noqa: E402
 
 TOP = Path(__file__).resolve().parents[2]
 POLYGRAPH = None
+JAVA = ("libpolygraph-jvm.so", "polygraph-jvm.jar", "polygraph-boot.jar")
 SUITE = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +83,42 @@ class Tarball(unittest.TestCase):
         self.assertTrue({"libdw.so.1", "libelf.so.1", "libjansson.so.4", "libsqlite3.so.0", "libstdc++.so.6", "liblzma.so.5"}
                         <= mine, listed)
         self.assertTrue(others <= {"libc.so.6", "libm.so.6"}, listed)
+
+    def page(self):
+        """The page of a run where the system's plug-ins of Graphviz cannot be had: what is in it besides the report."""
+        nowhere = self.work / "nowhere"
+        nowhere.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="polygraph-tarball-") as folder:
+            path = Path(folder) / "page.html"
+            done = run(self.top / "bin/polygraph", "check", "--format", "html", "--output", path, self.work / "suite",
+                       cwd=folder, env={**os.environ, "GVBINDIR": str(nowhere)})
+            self.assertEqual(done.returncode, 1, done.stdout)
+            text = path.read_text()
+        return json.loads(re.search(r'<script type="application/json" id="more">(.*?)</script>', text, re.S)[1])
+
+    def test_draws_without_plugins_of_the_system(self):
+        more = self.page()
+        self.assertTrue(all(cause["graph"].startswith("<svg") for cause in more["causes"]), more)
+        self.assertTrue(more["causes"])
+        self.assertNotIn("no_pictures", more)
+
+    def test_says_that_it_cannot_draw(self):
+        plugin = self.top / "lib/polygraph/bundled/libgvplugin_dot_layout.so"
+        away = plugin.rename(plugin.with_name("away"))
+        try:
+            more = self.page()
+        finally:
+            away.rename(plugin)
+        self.assertFalse(any("graph" in cause for cause in more["causes"]), more)
+        self.assertIn("dot_layout", more["no_pictures"])
+
+    def test_has_what_java_suites_need(self):
+        built = {name for name in JAVA if (POLYGRAPH.parent / name).exists()}
+        if not built:
+            self.skipTest("there was no JDK when it was built")
+        self.assertEqual(built, set(JAVA))
+        for name in JAVA:
+            self.assertTrue((self.top / "lib/polygraph" / name).is_file(), name)
 
     def test_version_and_manual_pages(self):
         said = run(self.top / "bin/polygraph", "--version").stdout

@@ -90,6 +90,23 @@ def assumption(number, test, text="", **more):
                   failure={"file": None, "line": None, "message": f"no {text}"}, **more)
 
 
+def schedule(number, test, text="", **more):
+    def step(seconds, thread, what, line):
+        return {"seconds": seconds, "thread": thread, "what": what, "place": {"file": "src/fill.c", "line": line, "column": 5}}
+    return common("schedule", number, test, text=text, event={"thread": 1, "operation": "start", "stack": [FRAME]}, direction="late",
+                  lower=None, upper=None, passing={"file": "src/fill.c", "line": 1, "column": 5},
+                  failing={"file": "src/fill.c", "line": 2, "column": 5}, margin=.02, hang=False, runs=3, outcome="fail",
+                  failure={"file": "src/fill.c", "line": 2, "message": f"too soon {text}"},
+                  timeline=[step(0, 0, "statement", 1), step(.001, 1, "start", 3), step(.002, 1, "hold", 4), step(.003, 0, "failure", 2)],
+                  **more)
+
+
+def repair(number, test, finding, text="", **more):
+    patch = f"--- a/src/fill.c\n+++ b/src/fill.c\n@@ -1,2 +1,2 @@\n one\n-two <b>\n+reset(); {text}\n"
+    return common("repair", number, test, text=text, finding=finding, patch=patch, function="reset" + text, proven=True, exact=True,
+                  tried=12, search_seconds=1.5, try_seconds=.5, prove_seconds=2.5, **more)
+
+
 def flaky(number, test, text="", **more):
     return common("flaky", number, test, text=text, runs=30, failures=4, order=[test], outcome="crash",
                   failure={"file": None, "line": None, "message": f"crash {text}"}, **more)

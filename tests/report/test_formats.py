@@ -105,7 +105,9 @@ class Example(Folder):
         self.assertTrue(str(TOP / "examples" / "settings").startswith(run["sources"]))
         self.assertRegex(run["build_id"] or "", "^([0-9a-f]{8,})?$")
         self.assertIn("--format=html", run["options"])
-        self.assertEqual([phase["name"] for phase in run["phases"]], ["pollution", "order", "choices"])
+        # Schedules only where a test waited, which may be chance.
+        phases = [phase["name"] for phase in run["phases"]]
+        self.assertEqual([name for name in phases if name != "schedules"], ["pollution", "order", "choices"])
         self.assertTrue(all(phase["executions"] for phase in run["phases"]))
         self.assertEqual(result["totals"]["findings"], {"high": 2, "medium": 0, "low": 0, "new": 2, "known": 0})
         self.assertEqual(result["totals"]["tests"]["pass"], 10)
@@ -147,6 +149,9 @@ class Example(Folder):
     def test_junit(self):
         self.check_junit(self.path("junit"))
         suites = ElementTree.parse(self.path("junit")).getroot()
+        places = {one.get("name"): one.get("value") for one in suites[0].iter("property") if one.get("name").startswith("place: ")}
+        self.assertEqual(len(places), 10)
+        self.assertRegex(places["place: Retry.GivesUpAfterThreeAttempts"], r"examples/settings/settings_test\.cc:5\d$")
         case, = suites[1]
         self.assertEqual((case.get("name"), case.get("classname")), ("settings::registry", "polygraph.memory"))
         self.assertIn("polygraph replay order-1052f0457994", case.find("failure").text)

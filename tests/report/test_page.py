@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import fresh  # noqa: E402
 import browser  # noqa: E402
-from documents import assumption, dependence, document, flaky, pollution, write  # noqa: E402
+from documents import assumption, dependence, document, flaky, pollution, repair, schedule, write  # noqa: E402
 
 PROGRAM = None
 MANY = 10000
@@ -29,6 +29,13 @@ def findings(text=""):
                        because=["pollution-000000000001"]),
             pollution(3, "Report.Writes", "left.txt" + text, text, where="file", known=True, severity="low"),
             assumption(4, "Listing.Sorted", text), flaky(5, "Net.Connects", text)]
+
+
+def other_kinds(text=""):
+    trace = [{"function": "fill" + text, "file": "src/fill.c", "line": 2}]
+    return [pollution(1, "Registry.Adds" + text, "registry" + text, text, written=trace,
+                      reads=[{"test": "Reader.One", "stack": [dict(trace[0], function="look" + text, line=3)]}]),
+            schedule(6, "Queue.Drains" + text, text), repair(7, "Registry.Empty", "order-dependent-000000000002", text)]
 
 
 class Page(unittest.TestCase):
@@ -47,10 +54,10 @@ class Page(unittest.TestCase):
         (self.folder / "src").mkdir()
         (self.folder / "src" / "fill.c").write_text("one\ntwo <b>\nthree\nfour\n")
 
-    def show(self, value, fragment=""):
+    def show(self, value, fragment="", **environment):
         write(self.folder / "document.json", value)
         subprocess.run([PROGRAM, "report", "--format", "html", "--output", "page.html", "document.json"], cwd=self.folder,
-                       check=True, timeout=300)
+                       check=True, timeout=300, env={**os.environ, **environment})
         self.browser.open(self.folder / "page.html", fragment)
         self.browser.wait("document.querySelector('#cards') !== null")
 
@@ -66,7 +73,7 @@ class Page(unittest.TestCase):
 
     def test_hostile(self):
         text = " ".join(HOSTILE)
-        value = document(self.folder, findings(text), text=text)
+        value = document(self.folder, findings(text) + other_kinds(text)[1:], text=text)
         value["findings"][0]["id"] = 'x"><script>window.hit = 6</script>'
         self.show(value)
         for key in ("findings", "map", "pairs", "choices", "run"):
@@ -82,6 +89,33 @@ class Page(unittest.TestCase):
         self.assertIn("\\u202egnp.\\u0001\\u2028", shown)
         self.assertIn("&lt;b&gt;", shown)
         self.assertGreater(self.browser.count(".picture svg"), 0)
+
+    def test_no_pictures(self):
+        """Where Graphviz has no plug-ins the page says so."""
+        self.show(document(self.folder, findings()), GVBINDIR=str(self.folder / "src"))
+        self.open_all()
+        self.assertEqual(self.browser.count(".picture svg"), 0)
+        self.assertIn("There are no pictures: Graphviz", self.browser.text("#cards .undrawn"))
+        self.browser.click("#tab-run")
+        self.assertIn("There are no pictures: Graphviz", self.browser.text("#page"))
+
+    def test_other_kinds(self):
+        """Patches, schedules, and the stacks of what is left."""
+        self.show(document(self.folder, other_kinds()))
+        self.open_all()
+        text = self.browser.text("#cards")
+        for word in ("Written in\nfill src/fill.c:2", "Read by Reader.One in\nlook src/fill.c:3", "passes if it comes before src/fill.c:1:5 one",
+                     "fails if it comes before src/fill.c:2:5 two <b>", "proven", "12 candidates tried"):
+            self.assertIn(word, text)
+        rows = self.browser.run("return [...document.querySelectorAll('.timeline tr')].map(row => [...row.children].map(one => "
+                                "one.textContent.trim().replace(/\\s+/g, ' ')))")
+        self.assertEqual(rows, [["ms", "Test", "Thread 1"], ["0.000", "src/fill.c:1:5one", ""], ["1.000", "", "begins src/fill.c:3:5three"],
+                                ["2.000", "", "is held src/fill.c:4:5four"], ["3.000", "fails src/fill.c:2:5two <b>", ""]])
+        lines = self.browser.run("return [...document.querySelectorAll('.diff .row')].map(one => one.className)")
+        self.assertEqual(lines, ["row file", "row file", "row hunk", "row ", "row removed", "row added"])
+        self.browser.click(".source figcaption .copy")
+        self.assertEqual(self.browser.run("return document.querySelector('.source figcaption .copy').dataset.copy"),
+                         other_kinds()[2]["patch"])
 
     def test_contents(self):
         self.show(document(self.folder, findings()))

@@ -22,6 +22,8 @@
 #define HANGS 6
 #define RESULTS 7
 #define EXITS 8
+#define NEEDS 9
+#define PAIRS 10
 
 #define TEST __attribute__((noinline)) void
 
@@ -405,5 +407,68 @@ int main(void)
 	test_loop_first();
 	test_after_it();
 	test_leaves_the_program();
+}
+
+#elif RUNNER == NEEDS
+/* The code between the tests needs what one of them leaves. */
+static volatile unsigned *volatile shared;
+
+TEST test_makes_it(void)
+{
+	shared = &number;
+}
+TEST test_uses_it(void)
+{
+	expect(shared);
+}
+__attribute__((noinline)) static void work_between(void)
+{
+	expect(*shared == 7);
+}
+
+int main(void)
+{
+	prepare();
+	test_loop_first();
+	test_makes_it();
+	work_between();
+	test_after_it();
+	test_uses_it();
+	return 0;
+}
+
+#elif RUNNER == PAIRS
+/* A message and a number, in two registers; 1 means success. */
+struct pair {
+	const char *message;
+	int status;
+};
+
+__attribute__((noinline)) struct pair test_pair_passes(void)
+{
+	return (struct pair){ number == 7 ? NULL : "no", number == 7 };
+}
+__attribute__((noinline)) struct pair test_pair_fails(void)
+{
+	return (struct pair){ number == 7 ? "it is 7" : NULL, number != 7 };
+}
+__attribute__((noinline)) struct pair test_pair_too(void)
+{
+	return (struct pair){ NULL, number == 7 };
+}
+static struct pair (*const volatile pairs[])(void) = { test_pair_passes, test_pair_fails, test_pair_too };
+
+int main(void)
+{
+	int failed = 0;
+	for (size_t i = 0; i < 3; i++) {
+		struct pair pair = pairs[i]();
+		if (!pair.status) {
+			failed++;
+			if (pair.message)
+				many = (unsigned)strlen(pair.message);
+		}
+	}
+	return failed;
 }
 #endif

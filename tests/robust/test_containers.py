@@ -5,7 +5,6 @@ the same, and names the flag that would allow it.
 Usage: test_containers.py --polygraph PROGRAM
 """
 
-import argparse
 import ctypes
 import errno
 import json
@@ -17,8 +16,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import fresh  # noqa: E402
+import runner
 
 POLYGRAPH = None
 SUITE = r"""
@@ -111,15 +109,10 @@ class Containers(unittest.TestCase):
         self.assertIn("start the container with --cap-add SYS_PTRACE", done.stderr)
 
 
-def main():
+def prepare(polygraph, _):
     global POLYGRAPH
-    parser = argparse.ArgumentParser(description="What containers forbid.")
-    parser.add_argument("--polygraph", required=True)
-    options, rest = parser.parse_known_args()
-    POLYGRAPH = os.path.abspath(options.polygraph)
-    fresh.start()
-    unittest.main(argv=[sys.argv[0], *rest])
+    POLYGRAPH = polygraph
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(runner.main("containers", prepare))

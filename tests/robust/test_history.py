@@ -6,7 +6,6 @@ Usage: test_history.py --polygraph PROGRAM [--million]
 --million fills a PostgreSQL database and an SQLite file with 1,000,000 results and prints how long each question takes.
 """
 
-import argparse
 import glob
 import json
 import os
@@ -19,8 +18,10 @@ import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import runner
 import fresh  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "report"))
+import browser  # noqa: E402
 
 POLYGRAPH = None
 SUITE = r"""
@@ -87,6 +88,23 @@ class Server:
                               text=True).stdout.split("\n")[:-1]
 
 
+# Each of them would set window.hit if it were taken for markup or code.
+HOSTILE = "</td></script><script>window.hit = 1</script><img src=x onerror='window.hit = 2'>\"><svg onload='window.hit = 3'>\u202e\u0001"
+
+
+def fill(path, text=""):
+    """A history of two suites on three days, the second of which has got worse; a branch that adds a finding."""
+    with sqlite3.connect(path) as database:
+        for day, findings in enumerate((1, 2, 5), 1):
+            key, branch = f"r{day}", "main" if day < 3 else "topic" + text
+            database.execute("INSERT INTO polygraph_run VALUES (?, ?, ?, ?)", (key, f"2026-01-0{day}T10:00:00Z", branch, "c"))
+            for suite, found in (("quiet", 0), ("worse" + text, findings)):
+                database.execute("INSERT INTO polygraph_suite VALUES (?, ?, 20, ?, ?)", (key, suite, day - 1, found))
+                database.executemany("INSERT INTO polygraph_finding VALUES (?, ?, ?, 'flaky', ?, 'high', 'm')",
+                                     [(key, suite, f"test{i}{text}", f"flaky-{i}") for i in range(found)])
+            database.execute("INSERT INTO polygraph_result VALUES (?, 'quiet', ?, 'fail', 0.1)", (key, "Broken" + text))
+
+
 class Runs:
     """What both databases must do; a subclass has the place."""
 
@@ -112,7 +130,7 @@ class Runs:
         return done
 
     def history(self, *words):
-        done = self.run_it("history", "--store", self.url, "--json", *words)
+        done = self.run_it("history", "--store", self.url, "--format", "json", *words)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def unsent(self):
@@ -134,7 +152,15 @@ class Runs:
         trend = {row["suite"]: row for row in self.history("trend")}
         self.assertEqual((trend["./second"]["runs"], trend["./second"]["tests"], trend["./second"]["findings"]), ("1", "2", "2"))
         self.assertEqual(self.history("failing"), [])
+        self.assertEqual(self.history("new"), new)  # of the branch that is checked out
         self.assertEqual(self.unsent(), [])
+        # All answers in one page, next to the text.
+        text = self.run_it("history", "--store", self.url, "--format", "text", "--format", "html", "--output", "page.html", "trend").stdout
+        self.assertIn("./second", text)
+        page = (self.folder / "page.html").read_text()
+        for word in ("<h1><b>2</b> tests cannot be trusted</h1>", "<code>topic</code> that <code>main</code>", new[0]["id"],
+                     "<div class=\"tile\"><b>3</b><span>runs</span></div>", f"<b>{len(new)}</b><span>new findings", "None failed."):
+            self.assertIn(word, page)
 
     def test_whole_build_and_merge(self):
         self.run_it("check", "--store", self.url, "--test-functions", "test_*", "--framework", "functions", "--program", "./suite",
@@ -146,6 +172,7 @@ class Runs:
         for words, message in ((["weather"], "there is no question 'weather'"), (["new"], "which branch?"),
                                (["flaky", "trend"], "there is no question 'trend'")):
             self.assertIn(message, self.run_it("history", "--store", self.url, *words, status=2).stderr)
+        self.run_it("history", "--store", self.url, "--format", "junit", status=2)
         self.assertIn("is not a place for results", self.run_it("check", "--store", "http://x", "./suite", status=2).stderr)
 
     def test_names_are_data(self):
@@ -171,6 +198,96 @@ class Sqlite(Runs, unittest.TestCase):
         self.assertEqual(self.unsent(), [])
         with sqlite3.connect(self.folder / "results.db") as database:
             self.assertEqual(database.execute("SELECT COUNT(*) FROM polygraph_run").fetchone(), (2,))
+
+
+class Page(unittest.TestCase):
+    """The page in a browser."""
+
+    @classmethod
+    def setUpClass(cls):
+        why = browser.why_not()
+        if why:
+            raise unittest.SkipTest(why)
+        cls.browser = browser.Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="polygraph-history-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name).resolve()
+
+    def tearDown(self):
+        self.assertEqual(self.browser.errors(), [])
+
+    def show(self, *words, text=None):
+        command = [POLYGRAPH, "history", "--store", "results.db"]
+        if text is not None:
+            subprocess.run([*command, "trend"], cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+            fill(self.folder / "results.db", text)
+        subprocess.run([*command, "--format", "html", "--output", "page.html", *words], cwd=self.folder, check=True)
+        self.browser.open(self.folder / "page.html")
+
+    def texts(self, selector):
+        return self.browser.run("return [...document.querySelectorAll(arguments[0])].map(one => one.innerText)", selector)
+
+    def test_contents(self):
+        self.show("--branch", "topic", text="")
+        self.assertEqual(self.browser.text("h1"), "5 tests cannot be trusted")
+        self.assertEqual(self.texts(".tile b"), ["3", "2", "5", "1", "3"])
+        self.assertEqual(self.texts("#flaky tbody tr:first-child td"),
+                         ["worse", "test0", "flaky", "2026-01-01T10:00:00Z", "2026-01-03T10:00:00Z", "3"])
+        self.assertEqual(self.texts("#new tbody td:nth-child(4)"), ["flaky-2", "flaky-3", "flaky-4"])
+        self.assertEqual(self.texts("#failing tbody td:nth-child(2)"), ["Broken"])
+        # What is worst comes first; its line goes up.
+        self.assertEqual(self.texts(".trend figcaption"), ["worse", "quiet"])
+        self.assertIn("findings: 5 (first day: 1), failed: 2 of 20 tests", self.texts(".trend p"))
+        points = self.browser.run("return [...document.querySelector('.trend polyline.findings').points].map(one => [one.x, one.y])")
+        self.assertEqual([x for x, _ in points], sorted({x for x, _ in points}))
+        self.assertEqual([y for _, y in points], sorted({y for _, y in points}, reverse=True))
+        self.assertEqual(self.browser.run("return document.querySelector('.trend tbody').rows[0].cells[1].textContent"), "5")
+        # By keyboard: the first link is the first section, and days open.
+        self.browser.press("Tab", "Enter")
+        self.browser.wait("location.hash === '#flaky'")
+        self.browser.run("document.querySelector('.trend summary').focus()")
+        self.browser.press("Enter")
+        self.browser.wait("document.querySelector('.trend details').open")
+
+    def test_rows_left_out(self):
+        self.show("--branch", "topic", "--limit", "2", text="")
+        self.assertEqual(len(self.texts("#flaky tbody tr")), 2)
+        self.assertIn("Only 2 rows are shown", self.browser.text("#flaky"))
+        self.assertEqual(self.texts(".tile b"), ["3", "2", "5", "1", "2+"])
+        self.assertNotIn("rows are shown", self.browser.text("#failing"))
+
+    def test_nothing(self):
+        self.show()
+        self.assertEqual(self.browser.text("h1"), "No flaky test was found")
+        self.assertIn("No branch was examined", self.browser.text("#new"))
+        self.assertIn("No run is stored yet", self.browser.text("#trend"))
+
+    def test_hostile(self):
+        self.show("--branch", "topic" + HOSTILE, text=HOSTILE)
+        self.assertIsNone(self.browser.run("return window.hit === undefined ? null : window.hit"))
+        self.assertEqual(self.browser.count("script, img, iframe, object, embed, link, form, [onload], [onerror], [style]"), 0)
+        shown = self.browser.run("return document.querySelector('#new td:nth-child(2)').textContent")
+        self.assertTrue(shown.startswith("test2</td></script><script>window.hit = 1</script><img"), shown)
+        self.assertTrue(shown.endswith("\\xe2\\x80\\xae\\x01"), shown)
+        page = (self.folder / "page.html").read_bytes()
+        self.assertNotIn("\u202e".encode(), page)
+        self.assertNotIn(b"\x01", page)
+        self.assertNotIn(b"http:", page)
+
+    def test_dark_and_small(self):
+        self.show("--branch", "topic", text="")
+        grounds = set()
+        for scheme in ("light", "dark"):
+            self.browser.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            grounds.add(self.browser.run("return getComputedStyle(document.body).backgroundColor"))
+        self.assertEqual(len(grounds), 2, grounds)
+        self.browser.command("Emulation.setEmulatedMedia", features=[])
+        self.browser.command("Emulation.setDeviceMetricsOverride", width=360, height=700, deviceScaleFactor=1, mobile=True)
+        self.addCleanup(self.browser.command, "Emulation.clearDeviceMetricsOverride")
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), 360)
 
 
 class Postgres(Runs, unittest.TestCase):
@@ -246,30 +363,25 @@ def million():
                 database.executemany(f"INSERT INTO polygraph_{table} VALUES ({','.join('?' * len(rows[0]))})", rows)
             print(database.execute("SELECT COUNT(*) FROM polygraph_result").fetchone()[0], "results")
         for name, url in (("PostgreSQL", server.url), ("SQLite", str(file))):
-            for words in (["flaky"], ["failing"], ["--branch", "topic", "new"], ["trend"]):
+            for words in (["flaky"], ["failing"], ["--branch", "topic", "new"], ["trend"], ["--branch", "topic", "--format", "html"]):
                 times, rows = [], 0
                 for _ in range(3):
                     start = time.monotonic()
-                    done = subprocess.run([POLYGRAPH, "history", "--store", url, "--json", *words], cwd=here, check=True,
-                                          stdout=subprocess.PIPE)
+                    done = subprocess.run([POLYGRAPH, "history", "--store", url, *(() if "html" in words else ("--format", "json")), *words],
+                                          cwd=here, check=True, stdout=subprocess.PIPE)
                     times.append(time.monotonic() - start)
                     rows = done.stdout.count(b"\n")
                 print(f"{name:10} {words[-1]:8} {min(times):6.3f} s  {rows} rows")
         server.stop()
 
 
-def main():
+def prepare(polygraph, _):
     global POLYGRAPH
-    parser = argparse.ArgumentParser(description="Results of all runs in one place.")
-    parser.add_argument("--polygraph", required=True)
-    parser.add_argument("--million", action="store_true")
-    options, rest = parser.parse_known_args()
-    POLYGRAPH = os.path.abspath(options.polygraph)
-    fresh.start()
-    if options.million:
-        return million()
-    return unittest.main(argv=[sys.argv[0], *rest])
+    POLYGRAPH = polygraph
 
 
 if __name__ == "__main__":
-    main()
+    if "--million" in sys.argv:
+        prepare(os.path.abspath(sys.argv[sys.argv.index("--polygraph") + 1]), None)
+        sys.exit(million())
+    sys.exit(runner.main("history", prepare))

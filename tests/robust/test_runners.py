@@ -146,6 +146,22 @@ class Runners(unittest.TestCase):
         wanted = [("test_loop_first", "pass"), ("test_after_it", "pass"), ("test_leaves_the_program", "pass")]
         self.check("EXITS", wanted, 0)
 
+    def test_pairs(self):
+        """A struct of a message and a number: the number tells, also where tests are skipped or run in other places."""
+        wanted = [("test_pair_passes", "pass"), ("test_pair_fails", "fail"), ("test_pair_too", "pass")]
+        self.check("PAIRS", wanted, 1)
+        self.check("PAIRS", wanted, 1, "--alone")
+        self.check("PAIRS", list(reversed(wanted)), 1, "--reverse")
+
+    def test_needed_between(self):
+        """A program that crashes if its tests are skipped: all are listed, and only the test that crashes is blamed."""
+        names = ["test_loop_first", "test_makes_it", "test_after_it", "test_uses_it"]
+        builds = [[c, l] for c in COMPILERS for l in ("-O0", "-O2")]
+        self.check("NEEDS", [(name, "pass") for name in names], 0, builds=builds)
+        alone = [(name, "crash" if name == "test_uses_it" else "pass") for name in names]
+        self.check("NEEDS", alone, 0, "--alone", builds=builds)
+        self.check("NEEDS", list(reversed(alone)), 0, "--reverse", builds=builds)
+
     def test_shapes(self):
         """What is looked for is really there: at -O2 jumps lead to the functions' first instructions."""
         code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", build("TABLE", [COMPILERS[0], "-O2"])],

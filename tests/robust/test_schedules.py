@@ -193,10 +193,39 @@ int main(void)
 """
 
 
-def build():
-    path = os.path.join(FOLDER, "children")
+SLEEPS = r"""
+#include <glib.h>
+static int done;
+static gpointer work(gpointer data)
+{
+	g_atomic_int_set(&done, 1);
+	return data;
+}
+static void test_sleeps(void)
+{
+	GThread *thread = g_thread_new("worker", work, NULL);
+	g_usleep(20000);
+	g_assert_cmpint(g_atomic_int_get(&done), ==, 1);
+	g_thread_join(thread);
+}
+static void test_fine(void)
+{
+	g_assert_true(sizeof(int) > 1);
+}
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/async/sleeps", test_sleeps);
+	g_test_add_func("/async/fine", test_fine);
+	return g_test_run();
+}
+"""
+
+
+def build(name="children", text=SUITE, flags=()):
+    path = os.path.join(FOLDER, name)
     if not os.path.exists(path):
-        subprocess.run(["cc", "-g", "-O1", "-x", "c", "-", "-o", path, "-pthread"], input=SUITE.encode(), check=True)
+        subprocess.run(["cc", "-g", "-O1", "-x", "c", "-", "-o", path, "-pthread", *flags], input=text.encode(), check=True)
     return path
 
 
@@ -226,6 +255,28 @@ class Schedules(unittest.TestCase):
         """What ends a test that is held is never our own limit."""
         report = self.call("--timeout", "200ms", "--tests", "test_system", "--tests", "test_fork")
         self.assertEqual(report["findings"], [])
+
+
+    def test_two_programs(self):
+        """The same test of two programs: each finding's command replays that of its own program."""
+        glib = subprocess.run(["pkg-config", "--cflags", "--libs", "glib-2.0"], capture_output=True, text=True, check=False)
+        if glib.returncode:
+            self.skipTest("GLib is not installed")
+        folder = os.path.join(FOLDER, "two")
+        os.makedirs(folder, exist_ok=True)
+        for name in ("one", "other"):
+            shutil.copy(build("sleeps", SLEEPS, glib.stdout.split()), os.path.join(folder, name))
+        done = subprocess.run([POLYGRAPH, "check", "--format", "json", "--program", "./one", "--program", "./other"], cwd=folder,
+                              timeout=ONE_CALL, capture_output=True, check=False)
+        found = [f for f in json.loads(done.stdout)["findings"] if f["kind"] == "schedule"]
+        self.assertEqual(len(found), 2, done.stderr.decode(errors="replace"))
+        self.assertEqual(found[0]["id"], found[1]["id"])
+        environment = {**os.environ, "PATH": os.path.dirname(POLYGRAPH) + os.pathsep + os.environ["PATH"]}
+        os.remove(os.path.join(folder, "other"))
+        for finding in found:
+            again = subprocess.run(["sh", "-c", finding["replay"]], cwd=folder, env=environment, timeout=ONE_CALL,
+                                   capture_output=True, check=False)
+            self.assertEqual(again.returncode, 1 if finding["suite"].endswith("one") else 2, finding["replay"])
 
 
 def prepare(polygraph, folder):

@@ -7,18 +7,15 @@ What a change reaches is known from the build itself: executables whose machine 
 differ afterwards. All of these must be checked (complete); which others may be is stated for each change.
 """
 
-import argparse
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import fresh  # noqa: E402
+import runner
 
 POLYGRAPH = None
 TEST = r"""
@@ -57,7 +54,7 @@ ALL = {"a", "b", "c", "d"}
 CHANGES = {
     "a function of a test": ("a_test.c", "+ LIMIT > 0", "+ LIMIT > 1", {"a"}),
     "a function in a library": ("core.c", "return 1", "return 4", {"a", "c"}),
-    "another function of that library": ("extra.c", "return 2", "return 5", {"a", "c"}),
+    "a function of that library that no test calls": ("extra.c", "return 2", "return 5", set()),
     "an object of two executables": ("common.c", "return LIMIT", "return LIMIT + 1", {"b", "c"}),
     "a function is added": ("common.c", "int common", "int more(void) { return 9; }\nint common", {"b", "c"}),
     "a macro in a header": ("limits.h", "LIMIT 3", "LIMIT 4", ALL),
@@ -124,12 +121,63 @@ class Since(unittest.TestCase):
                 after = self.build()
                 reached = {part for part in before if before[part] != after[part]}
                 checked, limits = self.checked()
-                self.assertLessEqual(reached, checked)
+                if "no test calls" not in what:
+                    self.assertLessEqual(reached, checked)
                 self.assertEqual(checked, allowed)
                 if len(checked) < 4:
-                    self.assertIn(f"since HEAD: {4 - len(checked)} of 4 suites not reached by the changes", limits)
+                    self.assertIn(f"since HEAD: {8 - 2 * len(checked)} of 8 tests and {4 - len(checked)} of 4 suites not reached "
+                                  "by the changes", limits)
                 path.write_text(FILES[name])
         self.build()
+
+    def reached_tests(self, *words):
+        done = self.run_it("check", "--since", "HEAD", "--no-choices", "--no-readers", "--no-cleaners", "--format", "json", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {(test["suite"].split("/")[-1], test["name"].split("/")[-1]) for test in json.loads(done.stdout)["tests"]}
+
+    def test_tests_of_one_executable(self):
+        """A change inside of a test reaches it alone; one in a function, the tests that call it; else, all of the unit."""
+        text = TEST % {"declare": "int core(void);\nint common(void);", "call": "core()"}
+        text = text.replace("{ (void)state; assert_true(core() + twice(1) > 1); }",
+                            "{\n\t(void)state;\n\tassert_true(common() + 1 > 1);\n}")
+        (self.folder / "e_test.c").write_text(text)
+        self.git("add", "e_test.c")
+        self.git("commit", "-qm", "more")
+
+        def changed(name, old, new):
+            before = (self.folder / name).read_text()
+            self.assertIn(old, before)
+            (self.folder / name).write_text(before.replace(old, new))
+            self.build()
+            self.cc("-o", "e_test", "e_test.c", "common.c", "libcore.so", "-lcmocka", "-Wl,-rpath,$ORIGIN")
+            found = {test for suite, test in self.reached_tests("--program", "./e_test")}
+            (self.folder / name).write_text(before)
+            return found
+        self.assertEqual(changed("e_test.c", "common() + 1 > 1", "common() + 2 > 1"), {"second"})
+        self.assertEqual(changed("common.c", "return LIMIT", "return LIMIT + 2"), {"second"})
+        self.assertEqual(changed("core.c", "return 1", "return 8"), {"first"})
+        self.assertEqual(changed("e_test.c", "int common(void);", "int common(void);\nstatic const int more = 3;"),
+                         {"first", "second"})
+
+    def test_headers_by_the_record_of_the_build(self):
+        """With --ctest, the compiler's own *.d files say which units a header reaches."""
+        build = self.folder / "build"
+        build.mkdir()
+        (self.folder / ".gitignore").write_text("build/\n*_test\n*.so\n.polygraph/\n")
+        (self.folder / "core.h").write_text("#define CORE 1\n")
+        (self.folder / "core.c").write_text('#include "core.h"\nint core(void)\n{\n\treturn CORE;\n}\n')
+        self.git("add", "-A")
+        self.git("commit", "-qm", "with a header")
+        (self.folder / "core.h").write_text("#define CORE 2\n")
+        for unit in ("core", "common", "a_test", "b_test"):
+            self.cc("-MD", "-c", "-o", f"build/{unit}.o", f"{self.folder}/{unit}.c")
+        for name, unit in (("a", "core"), ("b", "common")):
+            self.cc("-o", f"build/{name}_test", f"build/{name}_test.o", f"build/{unit}.o", "-lcmocka")
+        (build / "CTestTestfile.cmake").write_text("".join(f'add_test({name} "{build}/{name}_test")\n' for name in "ab"))
+        self.assertEqual(self.reached_tests("--ctest", "build"), {("a_test", "first"), ("a_test", "second")})
+        for file in build.glob("*.d"):
+            file.unlink()
+        self.assertEqual(len(self.reached_tests("--ctest", "build")), 4)
 
     def test_committed_changes(self):
         (self.folder / "a_test.c").write_text(FILES["a_test.c"].replace("> 0", "> 1"))
@@ -139,8 +187,8 @@ class Since(unittest.TestCase):
         self.assertEqual(self.checked("HEAD~1")[0], {"a"})
 
     def test_a_source_that_is_not_added_yet(self):
-        (self.folder / "more.c").write_text("int more(void) { return 1; }\n")
-        self.cc("-o", "b_test", "b_test.c", "common.c", "more.c", "-lcmocka")
+        (self.folder / "more.c").write_text("int common(void) { return 1; }\n")
+        self.cc("-o", "b_test", "b_test.c", "more.c", "-lcmocka")
         self.assertEqual(self.checked()[0], {"b"})
 
     def test_without_debug_information_it_is_reached(self):
@@ -159,15 +207,10 @@ class Since(unittest.TestCase):
         self.assertIn("--since is for whole builds", done.stderr)
 
 
-def main():
+def prepare(polygraph, _):
     global POLYGRAPH
-    parser = argparse.ArgumentParser(description="Only what changed.")
-    parser.add_argument("--polygraph", required=True)
-    options, rest = parser.parse_known_args()
-    POLYGRAPH = os.path.abspath(options.polygraph)
-    fresh.start()
-    unittest.main(argv=[sys.argv[0], *rest])
+    POLYGRAPH = polygraph
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(runner.main("since", prepare))

@@ -6,7 +6,6 @@ Usage: test_slurm.py --polygraph PROGRAM
 Needs root and Debian's packages slurmctld, slurmd, slurm-client and munge; without them it is skipped.
 """
 
-import argparse
 import json
 import os
 import shutil
@@ -17,7 +16,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import runner
 import fresh  # noqa: E402
 
 POLYGRAPH = None
@@ -151,15 +150,10 @@ class Slurm(unittest.TestCase):
         self.assertEqual({suite for suite, _ in merged}, {"a_test", "c_test"})
 
 
-def main():
+def prepare(polygraph, _):
     global POLYGRAPH
-    parser = argparse.ArgumentParser(description="Shares on Slurm.")
-    parser.add_argument("--polygraph", required=True)
-    options, rest = parser.parse_known_args()
-    POLYGRAPH = os.path.abspath(options.polygraph)
-    fresh.start()
-    unittest.main(argv=[sys.argv[0], *rest])
+    POLYGRAPH = polygraph
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(runner.main("slurm", prepare))

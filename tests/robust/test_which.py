@@ -96,6 +96,17 @@ class Names(Which):
             run = tool("list", "--test-functions", "nothing_*", "--test-functions", "!x*", program, status=(3,))
             self.assertIn("no function matches 'nothing_*', '!x*'", run.stderr)
 
+    def test_suggested(self):
+        """A runner's own classes: the method that runs their tests is suggested, and works."""
+        for how in BUILDS:
+            with self.subTest(build=" ".join(how[1:])):
+                program = build("classes.cc", *how)
+                run = tool("list", program, status=(3,))
+                self.assertIn("3 classes have a method 'runTestCase'", run.stderr)
+                self.assertIn("--test-functions '*::runTestCase'", run.stderr)
+                self.assertEqual(self.listed("--test-functions=*::runTestCase", program),
+                                 ["TestAdd::runTestCase", "TestFail::runTestCase", "TestLast::runTestCase"])
+
     def test_runs(self):
         """They run by these names, in other orders too, and replays keep them."""
         for program in self.programs():
@@ -151,32 +162,35 @@ class Fixtures(Which):
 class Listing(Which):
     """The run in which tests are skipped ends badly."""
 
-    def limits(self, ends, *words):
+    def limits(self, ends, says, *words):
         for how in BUILDS:
             with self.subTest(build=" ".join(how[1:])):
                 program = build("dies.c", *how, f"-DENDS={ends}")
                 run = json.loads(tool("run", "--format=json", *words, program).stdout)
                 names = [test["name"] for test in run["tests"]]
-                yield names, [limit for limit in run["limits"] if "tests were listed" in limit]
+                yield names, [limit for limit in run["limits"] if says in limit]
 
-    def check(self, ends, says, *words):
-        for names, limits in self.limits(ends, *words):
-            self.assertEqual(names, ["test_makes"])
+    def check_runs(self, ends, *words):
+        """Then they are listed by a run in which they are not skipped."""
+        for names, limits in self.limits(ends, "if its tests are skipped", *words):
+            self.assertEqual(names, ["test_makes", "test_uses", "test_last"])
             self.assertEqual(len(limits), 1, limits)
-            self.assertIn(says, limits[0])
-            self.assertIn("there may be more than the 1 test that", limits[0])
 
     def test_crash(self):
-        self.check(1, "the program was killed by SIGSEGV")
-
-    def test_exit(self):
-        self.check(2, "the program ended with exit status 7")
+        self.check_runs(1)
 
     def test_hang(self):
-        self.check(3, "the program did not end", "--timeout=1s")
+        self.check_runs(3, "--timeout=1s")
+
+    def test_exit(self):
+        for names, limits in self.limits(2, "tests were listed"):
+            self.assertEqual(names, ["test_makes"])
+            self.assertEqual(len(limits), 1, limits)
+            self.assertIn("the program ended with exit status 7", limits[0])
+            self.assertIn("there may be more than the 1 test that", limits[0])
 
     def test_well(self):
-        for names, limits in self.limits(0):
+        for names, limits in self.limits(0, "tests were listed"):
             self.assertEqual(names, ["test_makes", "test_uses", "test_last"])
             self.assertEqual(limits, [])
 

@@ -43,11 +43,11 @@ static void test_shell(void **state)
 {
 	(void)state;
 	_cleanup_(str_freep) struct str text = STR_INIT;
-	assert_ok(words_append_shell(&text, "./x-1_2=3:4,@%+"));
+	assert_ok(str_append_shell(&text, "./x-1_2=3:4,@%+"));
 	assert_ok(str_append(&text, " "));
-	assert_ok(words_append_shell(&text, ""));
+	assert_ok(str_append_shell(&text, ""));
 	assert_ok(str_append(&text, " "));
-	assert_ok(words_append_shell(&text, "it's"));
+	assert_ok(str_append_shell(&text, "it's"));
 	assert_ok(str_append(&text, " "));
 	assert_ok(words_append_pattern(&text, "a[*]'"));
 	assert_string_equal(text.s, "./x-1_2=3:4,@%+ '' 'it'\\''s' "

@@ -61,6 +61,31 @@ static void test_display(void **state)
 	close(here);
 }
 
+static void displayed_short(const char *path, const char *out)
+{
+	_cleanup_(freep) char *shown = NULL;
+	assert_ok(path_display_short(path, &shown));
+	assert_string_equal(shown, out);
+}
+
+static void test_display_short(void **state)
+{
+	(void)state;
+	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(here >= 0);
+	assert_int_equal(chdir("/usr/share/doc"), 0);
+	displayed_short("a.c", "a.c");
+	displayed_short("/usr/share/a.c", "../a.c");
+	displayed_short("/usr/share/documents/a.c", "../documents/a.c");
+	/* Absolute where that is no longer. */
+	displayed_short("/usr/a.c", "/usr/a.c");
+	displayed_short("/etc/a.c", "/etc/a.c");
+	assert_int_equal(chdir("/"), 0);
+	displayed_short("a.c", "/a.c");
+	assert_int_equal(fchdir(here), 0);
+	close(here);
+}
+
 static void test_file_read(void **state)
 {
 	(void)state;
@@ -123,6 +148,7 @@ int main(void)
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_base),
 		cmocka_unit_test(test_display),
+		cmocka_unit_test(test_display_short),
 		cmocka_unit_test(test_file_read),
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_compare),

@@ -130,7 +130,9 @@ static const struct roster roster = { roster_tests, ARRAY_SIZE(roster_tests) };
 
 static struct finding made_finding(char *id, size_t test)
 {
-	static struct change_path path = { .path = "x" };
+	static struct change_path path = { .path = "x",
+					   .before = "1",
+					   .after = "2" };
 	static struct leftover leftover = {
 		.change = { .root = "x", .paths = &path, .n = 1 },
 	};

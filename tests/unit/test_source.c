@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "repair/fixtures.h"
 #include "repair/source.h"
 
 static struct source_file read_text(const char *path, const char *text)
@@ -106,6 +107,137 @@ static void declarations_are_taken(void **state)
 	source_free(&source);
 }
 
+static void namespaces_are_looked_into(void **state)
+{
+	(void)state;
+	static const char text[] = "extern \"C\" {\n"
+				   "#include \"app.h\"\n"
+				   "}\n"
+				   "namespace app {\n"
+				   "namespace {\n"
+				   "Entry entry{ 7 };\n"
+				   "}\n"
+				   "static void f(int n) { entry.x = n; }\n"
+				   "}\n";
+	static const char *const expected[] = {
+		"extern \"C\" { \n#include \"app.h\"\n }",
+		"namespace app { extern Entry entry; }",
+		"namespace app { void f(int n); }",
+		"using namespace app;",
+	};
+	struct source_file source = read_text("a.cc", text);
+	struct strv lines = {};
+	assert_null(source_declarations(&source, &lines));
+	assert_int_equal(lines.n, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < lines.n; i++)
+		assert_string_equal(lines.data[i], expected[i]);
+	strv_free(&lines);
+	source_free(&source);
+}
+
+/* What is defined further down is declared, above the comment of the test. */
+static void declarations_are_added(void **state)
+{
+	(void)state;
+	static const char text[] = "int a;\n"
+				   "\n"
+				   "/* A test. */\n"
+				   "static void\n"
+				   "t(void)\n"
+				   "{\n"
+				   "}\n"
+				   "#if 1\n"
+				   "static int later(int n)\n"
+				   "{\n"
+				   "\treturn n;\n"
+				   "}\n"
+				   "#endif\n";
+	struct source_file source = read_text("a.c", text);
+	struct source_edit edit = {};
+	struct source_span body;
+	struct strv code = {};
+	char *prototype = NULL, *diff = NULL;
+	assert_true(source_body(&source, 5, &body));
+	size_t item = source_item_start(&source, body.from);
+	assert_int_equal(source_line(&source, item), 3);
+	size_t later = source_item_start(&source, source.lines.data[8]);
+	assert_int_equal(later, source.lines.data[8]);
+	assert_null(source_prototype(&source, later, &prototype));
+	assert_string_equal(prototype, "static int later(int n);");
+	assert_null(strv_take(&code, prototype));
+	assert_null(source_edit_declare(&source, item, &code, &edit));
+	assert_null(source_diff(&source, "a.c", &edit, 1, &diff));
+	assert_string_equal(diff, "--- a/a.c\n+++ b/a.c\n@@ -1,5 +1,7 @@\n"
+				  " int a;\n \n+static int later(int n);\n+\n"
+				  " /* A test. */\n static void\n t(void)\n");
+	free(diff);
+	source_edit_free(&edit);
+	strv_free(&code);
+	source_free(&source);
+}
+
+static void expect_fixture(const char *path, const char *text, unsigned line,
+			   bool before, unsigned expected)
+{
+	struct source_file source = read_text(path, text);
+	struct source_fixture fixture = {};
+	struct source_span body;
+	assert_true(source_body(&source, line, &body));
+	assert_int_equal(fixture_of(&source, body, before, &fixture),
+			 expected != 0);
+	if (expected)
+		assert_int_equal(source_line(&source, fixture.name.from) + 1,
+				 expected);
+	source_free(&source);
+}
+
+static void fixtures_are_found(void **state)
+{
+	(void)state;
+	static const char gtest[] = "class A : public Test {\n"
+				    "  void SetUp() override { f(); }\n"
+				    "  void TearDown() override { g(); }\n"
+				    "};\n"
+				    "TEST_F(A, x) { h(); }\n"
+				    "TEST(B, x) { h(); }\n";
+	expect_fixture("a.cc", gtest, 5, true, 2);
+	expect_fixture("a.cc", gtest, 5, false, 3);
+	expect_fixture("a.cc", gtest, 6, false, 0);
+	static const char boost[] = "struct A {\n"
+				    "  A() : n(1) { f(); }\n"
+				    "  ~A() { g(); }\n"
+				    "  int n;\n"
+				    "};\n"
+				    "BOOST_FIXTURE_TEST_CASE(x, A) { h(); }\n";
+	expect_fixture("a.cc", boost, 6, true, 2);
+	expect_fixture("a.cc", boost, 6, false, 3);
+	static const char cmocka[] =
+		"int up(void **s) { return 0; }\n"
+		"int down(void **s) { return 0; }\n"
+		"void x(void **s) { h(); }\n"
+		"void y(void **s) { h(); }\n"
+		"struct CMUnitTest all[] = {\n"
+		"  cmocka_unit_test_setup_teardown(x, up, down),\n"
+		"  cmocka_unit_test(y),\n"
+		"};\n";
+	expect_fixture("a.c", cmocka, 3, true, 1);
+	expect_fixture("a.c", cmocka, 3, false, 2);
+	expect_fixture("a.c", cmocka, 4, false, 0);
+	static const char check[] =
+		"void up(void) { f(); }\n"
+		"void down(void) { g(); }\n"
+		"START_TEST(x) { h(); } END_TEST\n"
+		"void add(void) {\n"
+		"  tcase_add_checked_fixture(c, up, down);\n"
+		"  tcase_add_test(c, x);\n"
+		"}\n";
+	expect_fixture("a.c", check, 3, false, 2);
+	static const char unity[] = "void setUp(void) { f(); }\n"
+				    "void tearDown(void) {}\n"
+				    "void x(void) { TEST_ASSERT(h()); }\n";
+	expect_fixture("a.c", unity, 3, true, 1);
+}
+
 static void check_change(const char *text, unsigned line, bool after,
 			 const char *include, const char *expected)
 {
@@ -118,7 +250,8 @@ static void check_change(const char *text, unsigned line, bool after,
 	assert_true(source_body(&source, line, &body));
 	assert_null(strv_add(&code, "reset();"));
 	if (include)
-		assert_null(source_edit_include(&source, include, &edits[n++]));
+		assert_null(source_edit_include(&source, include, source.n,
+						&edits[n++]));
 	assert_null(
 		source_edit_begin(&source, body, after, &code, &edits[n++]));
 	assert_null(source_diff(&source, "a.c", edits, n, &diff));
@@ -157,6 +290,9 @@ int main(void)
 		cmocka_unit_test(statements_are_told_apart),
 		cmocka_unit_test(declarations_are_taken),
 		cmocka_unit_test(changes_are_in_the_files_style),
+		cmocka_unit_test(namespaces_are_looked_into),
+		cmocka_unit_test(declarations_are_added),
+		cmocka_unit_test(fixtures_are_found),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

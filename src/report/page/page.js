@@ -130,8 +130,34 @@ const call = (one, i, all) => h("div", null,
 		one.did ? [": ", one.did] : null),
 	one.clause ? h("p", {class: "quiet message"}, one.clause) : null, frames(one.stack, "Called from"),
 	excerpt((one.stack || []).find(frame => frame.file), "Called at"));
+const sourceLine = at => {
+	const found = at && more.excerpts[place(at)];
+	return found ? (found.lines[at.line - found.first] || "").trim() : "";
+};
+const spot = one => place(one) + (one.column ? ":" + one.column : "");
+const bounds = finding => h("ul", {class: "bounds"},
+	finding.passing ? h("li", null, "passes if it comes before ", h("code", null, spot(finding.passing)), " ", h("code", {class: "quiet"}, sourceLine(finding.passing))) : null,
+	finding.failing ? h("li", null, "fails if it comes before ", h("code", null, spot(finding.failing)), " ", h("code", {class: "quiet"}, sourceLine(finding.failing))) : null);
+/* A column for each thread, and what it did when. */
+const STEPS = {statement: "", start: "begins", resume: "goes on", hold: "is held", release: "what was held goes on", wait: "waits for the others", failure: "fails", timer: "a timer runs out"};
+const timeline = steps => {
+	const threads = [...new Set(steps.map(step => step.thread))].sort((a, b) => a - b);
+	return steps.length ? h("details", {open: steps.length <= 20}, h("summary", null, "What happened, thread by thread"),
+		h("table", {class: "timeline"}, h("thead", null, h("tr", null, h("th", {scope: "col", class: "when"}, "ms"),
+			threads.map(thread => h("th", {scope: "col"}, thread ? "Thread " + thread : "Test")))),
+			h("tbody", null, steps.map(step => h("tr", {class: step.what}, h("td", {class: "when"}, (1000 * step.seconds).toFixed(3)),
+				threads.map(thread => thread !== step.thread ? h("td") : h("td", {class: "step"},
+					STEPS[step.what] === undefined ? step.what : STEPS[step.what], " ",
+					step.place ? h("span", {class: "place"}, spot(step.place)) : null,
+					step.place ? h("code", null, sourceLine(step.place)) : null))))))) : null;
+};
+const diff = patch => h("figure", {class: "source"}, h("figcaption", null, "Patch ", copyButton(patch, "Copy the patch")),
+	h("pre", {class: "diff", tabindex: 0}, patch.replace(/\n$/, "").split("\n").map(line =>
+		h("span", {class: "row " + (/^(\+\+\+|---|diff|index)/.test(line) ? "file" : line[0] === "@" ? "hunk" : line[0] === "+" ? "added" : line[0] === "-" ? "removed" : "")}, line + "\n"))));
 const details = {
 	"pollution": finding => [h("h3", null, "What is left"), values(finding), excerpt(finding.declared, "Declared at"),
+		frames(finding.written, "Written in"), excerpt((finding.written || []).find(frame => frame.file), "Written at"),
+		(finding.reads || []).map(read => frames(read.stack, "Read by " + read.test + " in")),
 		frames(finding.allocated, "Allocated in"),
 		finding.graphs ? h("details", null, h("summary", null, "All of it, before and after"), h("pre", {tabindex: 0}, finding.graphs)) : null],
 	"order-dependent": finding => [failure(finding), orders(finding)],
@@ -142,10 +168,12 @@ const details = {
 		(finding.calls || []).map(call)],
 	"schedule": finding => [failure(finding), h("h3", null, "The work that comes " + finding.direction),
 		frames((finding.event || {}).stack, "Begins in"),
-		h("p", {class: "quiet"}, "By " + Math.round(1000 * finding.margin) + " ms; found in " + plural(finding.runs, "run")),
-		h("details", null, h("summary", null, "What happened"), h("ol", {class: "frames"}, (finding.timeline || []).map(step =>
-			h("li", null, (1000 * step.seconds).toFixed(3) + " ms: " + (step.thread ? "thread " + step.thread : "test") + ": " + step.what +
-				(step.place ? " " + step.place.file + ":" + step.place.line : "")))))],
+		bounds(finding), h("p", {class: "quiet"}, "By " + Math.round(1000 * finding.margin) + " ms; found in " + plural(finding.runs, "run")),
+		timeline(finding.timeline || [])],
+	"repair": finding => [h("p", null, h("span", {class: "pill " + (finding.proven ? "proven" : "open")}, finding.proven ? "proven" : "not proven"), " ",
+			h("span", {class: "quiet"}, plural(finding.tried, "candidate") + " tried; for "), h("a", {href: "#" + finding.finding}, finding.finding)),
+		finding.function ? h("p", null, "Calls ", h("code", null, finding.function)) : null,
+		finding.patch ? diff(finding.patch) : h("p", {class: "quiet"}, "No patch was found.")],
 	"flaky": finding => [failure(finding), h("p", {class: "quiet"}, "Failed in " + finding.failures + " of " + plural(finding.runs, "identical run")),
 		h("details", null, h("summary", null, "In this order"), h("ol", {class: "frames"}, (finding.order || []).map(name => h("li", null, name))))],
 };
@@ -193,6 +221,8 @@ const fillBody = (cause, body) => {
 	const about = more.kinds[findings[cause.findings[0]].kind];
 	body.append(h("dl", {class: "who"}, tests("Leave it changed", cause.leave, "leave"), tests("Are misled by it", cause.misled, "misled"),
 		tests("Read it, and could be", cause.could, "could"), tests("Undo it", cause.cleaners, "cleaners")));
+	if (more.no_pictures)
+		body.append(h("p", {class: "undrawn"}, more.no_pictures));
 	if (cause.graph && cause.leave.length + cause.misled.length > 1)
 		body.append(picture(cause.graph, "Which tests leave it changed, and which are misled") || "");
 	if (cause.before && cause.after)
@@ -569,10 +599,11 @@ const runPanel = () => {
 	}));
 	const facts = [["Command", "polygraph " + (run.command || "")], ["Suite", (report.suite.command || []).join(" ")], ["Framework", report.suite.framework], ["Started", run.started], ["Took", run.seconds === undefined ? null : seconds(run.seconds)],
 		["Exit status", run.exit_status], ["Working directory", run.folder], ["Sources", run.sources], ["Build id", run.build_id], ["Options", (run.options || []).join(" ")], ["Version", report.polygraph]];
+	const limits = [...report.limits, ...more.no_pictures ? [more.no_pictures] : []];
 	return h("div", null, h("div", {class: "panel"}, h("h2", null, "Time"), phases.length ? [bar, h("table", {class: "table"}, h("thead", null, h("tr", null, ["Phase", "Began after", "Took", "Tests run"].map(text => h("th", {scope: "col"}, text)))),
 		h("tbody", null, phases.map(one => h("tr", null, h("td", null, one.name), h("td", null, seconds(one.start)), h("td", null, seconds(one.seconds)), h("td", null, (one.executions || 0).toLocaleString("en"))))))] : h("p", null, "Not known.")),
 		h("div", {class: "panel"}, h("h2", null, "The run"), h("dl", {class: "facts"}, facts.filter(([, text]) => text !== null && text !== undefined && text !== "").map(([name, text]) => [h("dt", null, name), h("dd", {class: "mono"}, text)]))),
-		report.limits.length ? h("div", {class: "panel"}, h("h2", null, "What was not done"), h("ul", null, report.limits.map(text => h("li", null, text)))) : null,
+		limits.length ? h("div", {class: "panel"}, h("h2", null, "What was not done"), h("ul", null, limits.map(text => h("li", null, text)))) : null,
 		h("div", {class: "panel"}, h("h2", null, plural(report.tests.length, "test")), testTable()));
 };
 const testTable = () => {

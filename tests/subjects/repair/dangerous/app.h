@@ -1,8 +1,14 @@
-#pragma once
 int app_level(void);
 void app_raise(void);
 void app_level_back(void);
 void app_reset_all_files(void);
 void app_reset_others(void);
+void app_reset_tree(void);
+void app_reset_names(void);
+void app_reset_modes(void);
+void app_reset_by_number(void);
+void app_clear_group(void);
+void app_clear_by_child(void);
+void app_clear_and_leave(void);
 void app_clear_by_program(void);
 void app_clear_and_wait(void);

@@ -1,4 +1,5 @@
-// Functions in reach that remove files, overwrite the project's own, end other processes, start programs, or wait for ever.
+// Functions in reach that remove, rename and overwrite the project's files, end other processes, start programs, leave
+// children behind, end the process, or wait for ever. Some of them even let the test pass.
 //
 //@ subject framework=functions lang=c
 //@ variant plain cflags="-fno-inline" quick=gcc-O0

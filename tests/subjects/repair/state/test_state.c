@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void test_sets_variable(void)
+static void test_sets_variable(void) //@ leftover test_sets_variable root="environment[APP_COLOUR]" added="unsetenv(\"APP_COLOUR\");"
 {
 	setenv("APP_COLOUR", "green", 1);
 	assert(getenv("APP_COLOUR"));
@@ -23,7 +23,7 @@ static void test_no_variable(void) //@ mend test_no_variable added="unsetenv(\"A
 	assert(!getenv("APP_COLOUR"));
 }
 
-static void test_rounds_up(void)
+static void test_rounds_up(void) //@ leftover test_rounds_up root=rounding-mode added="fesetround(FE_TONEAREST);"
 {
 	fesetround(FE_UPWARD);
 	assert(fegetround() == FE_UPWARD);
@@ -45,7 +45,7 @@ static void test_finds_input(void)
 	assert(access("input.txt", R_OK) == 0);
 }
 
-static void test_writes(void)
+static void test_writes(void) //@ leftover test_writes root=written.txt added="remove(\"written.txt\");"
 {
 	FILE *file = fopen("written.txt", "w");
 	assert(file);

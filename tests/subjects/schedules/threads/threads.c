@@ -106,7 +106,7 @@ TEST(test_sleeps)
 {
 	pthread_t thread = start(set_later);
 	usleep(20000);
-	assert(done); //@ late test_sleeps margin=20..90 severity=high runs=3
+	assert(done); //@ late test_sleeps margin=20..90 severity=high
 	pthread_join(thread, NULL);
 }
 
@@ -127,7 +127,7 @@ TEST(test_condition_in_time)
 	pthread_mutex_lock(&lock);
 	while (!ready && pthread_cond_timedwait(&changed, &lock, &end) != ETIMEDOUT)
 		;
-	assert(ready); //@ late test_condition_in_time margin=150..300 severity=medium
+	assert(ready); //@ late test_condition_in_time margin=140..300 severity=medium
 	pthread_mutex_unlock(&lock);
 	pthread_join(thread, NULL);
 }
@@ -224,7 +224,7 @@ TEST(test_thread_has_ended)
 TEST(test_expects_nothing_yet)
 {
 	pthread_t thread = start(set_later);
-	assert(!done); //@ early test_expects_nothing_yet runs=5
+	assert(!done); //@ early test_expects_nothing_yet
 	pthread_join(thread, NULL);
 }
 
@@ -273,7 +273,7 @@ TEST(test_between_two_statements)
 	usleep(0);
 	phase = 2;
 	pthread_join(thread, NULL);
-	assert(seen != 1); //@ late test_between_two_statements
+	assert(seen != 1); //@ late test_between_two_statements runs=5
 }
 
 /* Nothing remembers that it was woken. */

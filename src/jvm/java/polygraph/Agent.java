@@ -1,0 +1,23 @@
+package polygraph;
+
+import java.lang.reflect.Executable;
+
+/** The agent that the VM was started with: src/vm/vm_agent.c registers these. */
+final class Agent {
+	private Agent() {
+	}
+
+	static native void send(int kind, byte[] data, int n);
+
+	static native byte[] receive();
+
+	static native void starts(int entry);
+
+	static native void point(int point);
+
+	static native void ends(int entry, byte[] data, int n);
+
+	static native int line(Executable method);
+
+	static native String source(Class<?> of);
+}

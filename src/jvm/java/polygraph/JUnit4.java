@@ -1,0 +1,232 @@
+package polygraph;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.FixMethodOrder;
+import org.junit.Ignore;
+import org.junit.runner.Description;
+import org.junit.runner.Request;
+import org.junit.runner.RunWith;
+import org.junit.runner.Runner;
+import org.junit.runner.manipulation.Filter;
+import org.junit.runner.manipulation.Sorter;
+import org.junit.runner.notification.Failure;
+import org.junit.runner.notification.RunListener;
+import org.junit.runner.notification.RunNotifier;
+import org.junit.runners.MethodSorters;
+
+/** JUnit 4, and with it JUnit 3. */
+final class JUnit4 implements Adapter {
+	private static final String NAME = "JUnit4";
+
+	JUnit4() {
+		RunNotifier.class.getName();
+	}
+
+	@Override
+	public boolean accepts(Class<?> type) {
+		if (Modifier.isAbstract(type.getModifiers()))
+			return false;
+		if (type.isAnnotationPresent(RunWith.class))
+			return !type.getAnnotation(RunWith.class).value().getName().endsWith(".JUnitPlatform");
+		if (junit.framework.Test.class.isAssignableFrom(type))
+			return true;
+		for (Class<?> at = type; at != null && at != Object.class; at = at.getSuperclass())
+			for (Method method : at.getDeclaredMethods())
+				if (method.isAnnotationPresent(org.junit.Test.class))
+					return true;
+		try {
+			Method suite = type.getMethod("suite");
+			return Modifier.isStatic(suite.getModifiers())
+				&& junit.framework.Test.class.isAssignableFrom(suite.getReturnType());
+		} catch (NoSuchMethodException none) {
+			return false;
+		}
+	}
+
+	private static List<Description> leaves(Description from, List<Description> into) {
+		if (from.isTest())
+			into.add(from);
+		else
+			for (Description child : from.getChildren())
+				leaves(child, into);
+		return into;
+	}
+
+	@Override
+	public void list(Class<?> type, Tests tests) {
+		Runner runner = Request.aClass(type).getRunner();
+		list(type, runner.getDescription(), new ArrayList<>(), tests, new ArrayList<>());
+	}
+
+	private void list(Class<?> type, Description from, List<String> groups, Tests tests, List<String> before) {
+		if (from.isTest()) {
+			add(type, from, groups, tests, before);
+			return;
+		}
+		List<String> inner = new ArrayList<>(groups);
+		inner.add(inner.isEmpty() ? type.getName() : inner.get(inner.size() - 1) + " " + from.getDisplayName());
+		for (Description child : from.getChildren())
+			list(type, child, inner, tests, before);
+	}
+
+	private void add(Class<?> type, Description leaf, List<String> groups, Tests tests, List<String> before) {
+		Class<?> owner = leaf.getTestClass();
+		/* What another class's suite() collects is that one's own. */
+		if (leaf.getDisplayName().startsWith("warning(junit.framework.TestSuite$"))
+			return;
+		if (owner != null && owner != type && owner.getName().indexOf('$') < 0 && accepts(owner))
+			return;
+		String method = leaf.getMethodName();
+		Class<?> named = owner == null ? type : owner;
+		String name = method == null ? leaf.getDisplayName() : named.getName() + "." + method;
+		String id = Tests.id(NAME, type, leaf.getDisplayName());
+		Tests.Test test = tests.add(id, name, named, method(named, method));
+		if (test == null)
+			return;
+		if (!groups.isEmpty())
+			test.groups = groups;
+		test.disabled = leaf.getAnnotation(Ignore.class) != null
+			|| type.isAnnotationPresent(Ignore.class);
+		FixMethodOrder fixed = type.getAnnotation(FixMethodOrder.class);
+		if (fixed == null || fixed.value() != MethodSorters.NAME_ASCENDING)
+			return;
+		if (!before.isEmpty())
+			test.after = Collections.singletonList(before.get(before.size() - 1));
+		before.add(id);
+	}
+
+	/** "adds[0]" is made by the method "adds". */
+	private static Method method(Class<?> type, String name) {
+		if (name == null)
+			return null;
+		int bracket = name.indexOf('[');
+		String plain = bracket < 0 ? name : name.substring(0, bracket);
+		for (Class<?> at = type; at != null; at = at.getSuperclass())
+			for (Method method : at.getDeclaredMethods())
+				if (method.getName().equals(plain))
+					return method;
+		return null;
+	}
+
+	@Override
+	public void run(Class<?> type, List<Entry> entries, Outcomes outcomes) throws Throwable {
+		for (int from = 0; from < entries.size();) {
+			Runner runner = Request.aClass(type).getRunner();
+			int to = together(runner.getDescription(), entries, from);
+			run(runner, entries.subList(from, to), outcomes);
+			from = to;
+		}
+	}
+
+	/**
+	 * How many entries can be run by one runner in this order: those of an inner
+	 * runner (a set of parameters) stand together.
+	 */
+	private static int together(Description all, List<Entry> entries, int from) {
+		Map<String, Description> parents = new HashMap<>();
+		parents(all, parents);
+		Set<Description> left = new HashSet<>();
+		Description last = null;
+		for (int i = from; i < entries.size(); i++) {
+			Description parent = parents.get(entries.get(i).key);
+			if (parent != last && last != null && !left.add(last))
+				return i;
+			if (parent != last && left.contains(parent))
+				return i;
+			last = parent;
+		}
+		return entries.size();
+	}
+
+	private static void parents(Description of, Map<String, Description> into) {
+		for (Description child : of.getChildren()) {
+			if (child.isTest())
+				into.putIfAbsent(child.getDisplayName(), of);
+			else
+				parents(child, into);
+		}
+	}
+
+	private static void run(Runner runner, List<Entry> entries, Outcomes outcomes) throws Throwable {
+		Map<String, Integer> places = new HashMap<>();
+		for (Entry entry : entries)
+			places.put(entry.key, places.size());
+		if (entries.size() < leaves(runner.getDescription(), new ArrayList<>()).size())
+			new Filter() {
+				@Override
+				public boolean shouldRun(Description description) {
+					return place(description, places) != Integer.MAX_VALUE;
+				}
+
+				@Override
+				public String describe() {
+					return "chosen tests";
+				}
+			}.apply(runner);
+		if (entries.size() > 1)
+			new Sorter((a, b) -> Integer.compare(place(a, places), place(b, places))).apply(runner);
+		RunNotifier notifier = new RunNotifier();
+		notifier.addListener(new Listener(outcomes));
+		runner.run(notifier);
+	}
+
+	/** Of the first of its tests. */
+	private static int place(Description description, Map<String, Integer> places) {
+		if (description.isTest())
+			return places.getOrDefault(description.getDisplayName(), Integer.MAX_VALUE);
+		int first = Integer.MAX_VALUE;
+		for (Description child : description.getChildren())
+			first = Math.min(first, place(child, places));
+		return first;
+	}
+
+	private static final class Listener extends RunListener {
+		private final Outcomes outcomes;
+
+		Listener(Outcomes outcomes) {
+			this.outcomes = outcomes;
+		}
+
+		@Override
+		public void testStarted(Description test) {
+			outcomes.started(test.getDisplayName());
+		}
+
+		@Override
+		public void testFailure(Failure failure) {
+			outcomes.failed(failure.getException());
+		}
+
+		@Override
+		public void testAssumptionFailure(Failure failure) {
+			outcomes.skipped(failure.getMessage());
+		}
+
+		@Override
+		public void testIgnored(Description test) {
+			Ignore ignore = test.getAnnotation(Ignore.class);
+			String why = ignore == null ? "" : ignore.value();
+			if (!test.isTest()) {
+				outcomes.skipped(why);
+				return;
+			}
+			if (!outcomes.started(test.getDisplayName()))
+				return;
+			outcomes.skipped(why);
+			outcomes.ended();
+		}
+
+		@Override
+		public void testFinished(Description test) {
+			outcomes.ended();
+		}
+	}
+}

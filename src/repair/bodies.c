@@ -1,0 +1,246 @@
+/*
+ * Tests that clean up, as a whole and with their fixtures around them; what helps
+ * is reduced to the statements that it takes, by delta debugging (Zeller and
+ * Hildebrandt 2002). Each round is compiled at once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "repair/fixtures.h"
+#include "repair/repair_internal.h"
+
+#define LISTS_MAX 4
+#define FIXTURES_MAX 8
+#define STATEMENTS_MAX 200
+
+void bodies_free(struct search *search)
+{
+	for (size_t i = 0; i < search->bodies.n; i++)
+		trial_body_free(&search->bodies.data[i]);
+	vec_free(&search->bodies);
+}
+
+static struct err *keep_body(struct search *search, struct trial_body *body)
+{
+	struct err *err = candidates_from_body(body, &search->all);
+	if (!err)
+		err = vec_push(&search->bodies, *body);
+	if (err)
+		trial_body_free(body);
+	return err;
+}
+
+static struct err *read_span(struct search *search,
+			     const struct source_file *source,
+			     struct source_span span)
+{
+	struct trial_body body = {};
+	struct err *err = trial_body_read(source, span, &body);
+	if (err)
+		trial_body_free(&body);
+	return err ? err : keep_body(search, &body);
+}
+
+/* What runs before and after a test, each by itself. */
+static struct err *read_fixtures(struct search *search,
+				 const struct source_file *source)
+{
+	struct source_fixture fixture;
+	size_t at = 0;
+	for (size_t n = 0;
+	     n < FIXTURES_MAX && fixture_next(source, &at, &fixture); n++)
+		TRY(read_span(search, source, fixture.body));
+	return NULL;
+}
+
+/* The test with what its fixture does around it. */
+static struct err *read_surrounded(struct search *search,
+				   const struct source_file *source,
+				   struct source_span span)
+{
+	struct trial_body body = {};
+	struct source_fixture fixture;
+	struct err *err = NULL;
+	bool before = fixture_of(source, span, true, &fixture);
+	if (before)
+		err = trial_body_read(source, fixture.body, &body);
+	if (!err)
+		err = trial_body_read(source, span, &body);
+	bool after = fixture_of(source, span, false, &fixture);
+	if (!err && after)
+		err = trial_body_read(source, fixture.body, &body);
+	if (!err && (before || after))
+		return vec_push(&search->bodies, body);
+	trial_body_free(&body);
+	return err;
+}
+
+struct err *search_read_bodies(struct search *search)
+{
+	const struct repair_request *request = search->request;
+	const struct order_lists *lists = request->class == ORDER_BRITTLE
+						  ? &request->setters
+						  : &request->cleaners;
+	for (size_t i = 0; i < lists->n && i < LISTS_MAX; i++) {
+		for (size_t j = 0; j < lists->data[i].n; j++) {
+			_cleanup_(source_freep) struct source_file source = {};
+			struct source_span body;
+			bool found;
+			TRY(search_read_test(search, lists->data[i].data[j],
+					     &source, &body, &found));
+			if (!found)
+				continue;
+			TRY(read_span(search, &source, body));
+			TRY(read_surrounded(search, &source, body));
+			TRY(read_fixtures(search, &source));
+		}
+	}
+	/* Fixtures of its own file, also where no test cleans up. */
+	return lists->n ? NULL : read_fixtures(search, &search->source);
+}
+
+/* ---- reducing ---- */
+
+struct reduction {
+	struct search *search;
+	const struct suite_bench *bench;
+	const struct trial_body *body;
+	bool *kept; /* by statement */
+	size_t n;   /* of the statements */
+};
+
+static size_t count_chosen(const bool *chosen, size_t n)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < n; i++)
+		count += chosen[i];
+	return count;
+}
+
+/* Statements that compile by themselves. */
+static struct err *choose_compiling(struct reduction *reduction)
+{
+	struct search *search = reduction->search;
+	size_t from = search->all.n;
+	_cleanup_(freep) bool *alone = calloc(reduction->n + 1, 1);
+	_cleanup_(freep) bool *helped = calloc(reduction->n + 1, 1);
+	if (!alone || !helped)
+		return err_nomem();
+	for (size_t i = 0; i < reduction->n; i++) {
+		alone[i] = true;
+		TRY(candidates_choose(reduction->body, alone, &search->all));
+		alone[i] = false;
+	}
+	TRY(search_try_some(search, reduction->bench, from, reduction->n,
+			    helped));
+	for (size_t i = 0; i < reduction->n; i++) {
+		const struct repair_candidate *candidate =
+			&search->all.data[from + i];
+		reduction->kept[i] = candidate->place &&
+				     candidate->place != BATCH_NONE &&
+				     *reduction->body->statements.data[i];
+	}
+	return NULL;
+}
+
+/* Everything but the @part-th of @parts of what is kept. */
+static void leave_part(const struct reduction *reduction, size_t part,
+		       size_t parts, bool *ret)
+{
+	size_t all = count_chosen(reduction->kept, reduction->n), seen = 0;
+	for (size_t i = 0; i < reduction->n; i++) {
+		bool in = reduction->kept[i] &&
+			  seen * parts / MAX(all, (size_t)1) == part;
+		ret[i] = reduction->kept[i] && !in;
+		seen += reduction->kept[i];
+	}
+}
+
+/* The smallest of one round replaces what is kept; *@ret: there is one. */
+static struct err *reduce_round(struct reduction *reduction, size_t parts,
+				size_t *best, bool *ret)
+{
+	struct search *search = reduction->search;
+	size_t from = search->all.n;
+	_cleanup_(freep) bool *chosen = calloc(reduction->n + 1, 1);
+	_cleanup_(freep) bool *helped = calloc(parts + 1, 1);
+	*ret = false;
+	if (!chosen || !helped)
+		return err_nomem();
+	for (size_t i = 0; i < parts; i++) {
+		leave_part(reduction, i, parts, chosen);
+		TRY(candidates_choose(reduction->body, chosen, &search->all));
+	}
+	TRY(search_try_some(search, reduction->bench, from, parts, helped));
+	for (size_t i = 0; i < parts && !*ret; i++) {
+		if (!helped[i] || !*search->all.data[from + i].code)
+			continue;
+		leave_part(reduction, i, parts, chosen);
+		memcpy(reduction->kept, chosen, reduction->n);
+		*best = from + i;
+		*ret = true;
+	}
+	return NULL;
+}
+
+/* *@best: a candidate that helps, with as few statements as it takes. */
+static struct err *reduce_body(struct reduction *reduction, size_t *best)
+{
+	struct search *search = reduction->search;
+	size_t parts = 2;
+	for (;;) {
+		size_t left = count_chosen(reduction->kept, reduction->n);
+		bool smaller;
+		if (left < 2 || search->why_not || search_has_ended(search))
+			return NULL;
+		parts = MIN(parts, left);
+		TRY(reduce_round(reduction, parts, best, &smaller));
+		if (smaller)
+			parts = MAX(parts - 1, (size_t)2);
+		else if (parts >= left)
+			return NULL;
+		else
+			parts *= 2;
+	}
+}
+
+static struct err *try_body(struct search *search,
+			    const struct suite_bench *bench,
+			    const struct trial_body *body)
+{
+	_cleanup_(freep) bool *kept = calloc(body->statements.n + 1, 1);
+	struct reduction reduction = { search, bench, body, kept,
+				       body->statements.n };
+	bool helped[1] = {};
+	if (!kept)
+		return err_nomem();
+	TRY(choose_compiling(&reduction));
+	size_t left = count_chosen(kept, reduction.n), best = search->all.n;
+	/* One by one they were tried by now. */
+	if (left < 2 || search->why_not)
+		return NULL;
+	TRY(candidates_choose(body, kept, &search->all));
+	TRY(search_try_some(search, bench, best, 1, helped));
+	if (!*helped)
+		return NULL;
+	TRY(reduce_body(&reduction, &best));
+	log_debug(LOG_REPAIR, "%zu statements reduced to: %s", left,
+		  search->all.data[best].code);
+	return search_add_hit(search, best);
+}
+
+struct err *search_try_bodies(struct search *search,
+			      const struct suite_bench *bench)
+{
+	for (size_t i = 0; i < search->bodies.n && !search->why_not &&
+			   !search_has_ended(search);
+	     i++) {
+		const struct trial_body *body = &search->bodies.data[i];
+		if (body->statements.n > 1 &&
+		    body->statements.n <= STATEMENTS_MAX)
+			TRY(try_body(search, bench, body));
+	}
+	return NULL;
+}

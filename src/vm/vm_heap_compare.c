@@ -1,0 +1,845 @@
+/*
+ * Two graphs side by side, from the roots that both have: equal up to the
+ * identity of objects. Each object of one is matched with one of the other, once;
+ * where an object meets a second partner, what was shared is not any more, or the
+ * other way round.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "vm/vm_heap_internal.h"
+
+/* As the controller's enum value_kind (base/value_kind.h). */
+enum { OTHER = 1, GREW = 2, SHRANK = 4, MIXED = 8, TIME = 16 };
+#define MS_PER_DAY ((int64_t)24 * 60 * 60 * 1000)
+#define NS_PER_S INT64_C(1000000000)
+#define MIXED_PART 5
+/* Of one pair of objects: more differences are counted as one. */
+#define ELEMENTS_MAX 1000
+#define NO_PAIR UINT32_MAX
+
+enum step_kind { STEP_ROOT, STEP_FIELD, STEP_INDEX, STEP_KEY, STEP_WHOLE };
+
+/* How one gets from an object to a place in it. */
+struct heap_step {
+	enum step_kind kind;
+	const struct heap_field *field;
+	uint32_t index;
+	const struct heap_graph *graph; /* of the key */
+	uint32_t key;
+};
+
+struct heap_pair {
+	uint32_t a, b;
+	uint32_t parent; /* a pair before it; NO_PAIR: its root */
+	uint32_t root;
+	struct heap_step step; /* from there */
+};
+
+struct heap_comparison {
+	const struct heap_graph *a, *b;
+	uint32_t *of_a, *of_b; /* partners */
+	struct {
+		struct heap_pair *data;
+		size_t n, cap;
+	} pairs;
+	struct heap_changes *changes;
+	struct heap_items items_a, items_b;
+};
+
+/* A value on one side: a number in a slot, an object, or nothing at all. */
+struct heap_side {
+	const struct heap_graph *graph;
+	const uint8_t *slot;
+	char type;
+	uint32_t node;
+	bool absent;
+};
+
+/* ---- paths ---- */
+
+static void append_heap_step(const struct heap_step *step,
+			     struct heap_string *ret)
+{
+	switch (step->kind) {
+	case STEP_FIELD:
+		heap_appendf(ret, ".%s", step->field->name);
+		break;
+	case STEP_INDEX:
+		heap_appendf(ret, "[%u]", step->index);
+		break;
+	case STEP_KEY:
+		heap_append(ret, "[", 1);
+		heap_value(step->graph, step->key, ret);
+		heap_append(ret, "]", 1);
+		break;
+	case STEP_ROOT:
+	case STEP_WHOLE:
+		break;
+	}
+}
+
+#define STEPS_MAX 64
+
+/* From a root to a pair, outermost first; false: it is deeper than that. */
+static size_t pair_steps(const struct heap_comparison *compare, uint32_t at,
+			 uint32_t ret[STEPS_MAX])
+{
+	size_t n = 0;
+	for (; at != NO_PAIR && n < STEPS_MAX;
+	     at = compare->pairs.data[at].parent)
+		ret[n++] = at;
+	return n;
+}
+
+static char *heap_path_text(const struct heap_comparison *compare,
+			    uint32_t root, uint32_t parent,
+			    const struct heap_step *step, uint32_t *ret_depth)
+{
+	uint32_t steps[STEPS_MAX];
+	size_t n = pair_steps(compare, parent, steps);
+	struct heap_string path = {};
+	const struct heap_root *from = &heap.roots.data[root];
+	heap_appendf(&path, "%s", from->label ? from->label : from->name);
+	if (n == STEPS_MAX)
+		heap_append(&path, "…", strlen("…"));
+	for (size_t i = n; i-- > 0;)
+		append_heap_step(&compare->pairs.data[steps[i]].step, &path);
+	append_heap_step(step, &path);
+	*ret_depth = (uint32_t)n;
+	return path.data;
+}
+
+/*
+ * What tests read on their way to a place: fields from the root on, up to where a
+ * container or an array begins. "Lcom/acme/Registry;.instance:Lcom/…;" and more,
+ * one a line.
+ */
+static char *place_text(const struct heap_comparison *compare, uint32_t root,
+			uint32_t parent, const struct heap_step *step)
+{
+	uint32_t steps[STEPS_MAX];
+	size_t n = pair_steps(compare, parent, steps);
+	struct heap_string place = {};
+	const struct heap_root *it = &heap.roots.data[root];
+	heap_append(&place, "", 0);
+	if (it->by_key) /* every test reads the container of all */
+		return place.data;
+	heap_appendf(&place, "%s %s %s", it->class->name, it->field.name,
+		     it->field.signature);
+	for (size_t i = n + 1; i-- > 0;) {
+		const struct heap_step *each =
+			i ? &compare->pairs.data[steps[i - 1]].step : step;
+		if (each->kind == STEP_ROOT)
+			continue;
+		if (each->kind != STEP_FIELD || each->field->owner->jdk)
+			break;
+		heap_appendf(&place, "\n%s %s %s", each->field->owner->name,
+			     each->field->name, each->field->signature);
+	}
+	return place.data;
+}
+
+/* ---- numbers ---- */
+
+static int64_t clock_ms(void)
+{
+	struct timespec now = {};
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool is_time(int64_t value)
+{
+	struct timespec up = {};
+	int64_t now = clock_ms(), ms = value;
+	for (int unit = 0; unit < 3; unit++, ms /= 1000) {
+		if (ms >= now - MS_PER_DAY && ms <= now + MS_PER_DAY)
+			return true;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &up);
+	int64_t seconds = value / NS_PER_S; /* System.nanoTime() */
+	return up.tv_sec >= 60 && seconds >= up.tv_sec - 10 &&
+	       seconds <= up.tv_sec + 10;
+}
+
+static uint32_t kind_of_numbers(char type, const uint8_t *was,
+				const uint8_t *is)
+{
+	int64_t before = heap_integer(type, was);
+	int64_t after = heap_integer(type, is);
+	if (type == 'F' || type == 'D') {
+		double x[2];
+		float f[2];
+		if (type == 'D') {
+			memcpy(&x[0], was, sizeof(double));
+			memcpy(&x[1], is, sizeof(double));
+		} else {
+			memcpy(&f[0], was, sizeof(float));
+			memcpy(&f[1], is, sizeof(float));
+			x[0] = (double)f[0];
+			x[1] = (double)f[1];
+		}
+		return x[1] > x[0] ? GREW : x[1] < x[0] ? SHRANK : OTHER;
+	}
+	if (!strchr("BSIJ", type))
+		return OTHER;
+	if (type == 'J' && is_time(after))
+		return TIME;
+	unsigned bits = 8 * heap_type_size(type);
+	uint64_t x = (uint64_t)(before < 0 ? -before : before);
+	uint64_t y = (uint64_t)(after < 0 ? -after : after);
+	if (bits >= 32 && (x | y) >> (bits / 2) &&
+	    (unsigned)__builtin_popcountll(x ^ y) >= bits / MIXED_PART)
+		return MIXED;
+	return after > before ? GREW : SHRANK;
+}
+
+/* ---- differences ---- */
+
+static void side_value(const struct heap_side *side, struct heap_string *ret)
+{
+	if (side->absent)
+		heap_append(ret, "(absent)", strlen("(absent)"));
+	else if (side->type == 'L')
+		heap_value(side->graph, side->node, ret);
+	else
+		heap_slot_value(side->type, side->slot, ret);
+}
+
+static uint64_t side_digest(const struct heap_side *side)
+{
+	if (side->absent)
+		return 0;
+	if (side->type == 'L')
+		return heap_digest(side->graph, side->node);
+	return heap_hash(7, side->slot, heap_type_size(side->type));
+}
+
+static struct heap_side side_of_root(const struct heap_graph *graph,
+				     uint32_t root)
+{
+	const uint8_t *slot = (const uint8_t *)&graph->roots[root];
+	char type = heap.roots.data[root].field.type;
+	return (struct heap_side){
+		.graph = graph,
+		.slot = slot,
+		.type = type,
+		.node = type == 'L' ? heap_follow(graph, slot) : 0,
+	};
+}
+
+/* One attribute a key: "system-property[user.dir]". */
+static char *change_key(const struct heap_comparison *compare, uint32_t root,
+			uint32_t parent, const struct heap_step *step)
+{
+	uint32_t steps[STEPS_MAX];
+	size_t n = pair_steps(compare, parent, steps);
+	if (!heap.roots.data[root].by_key)
+		return NULL;
+	for (size_t i = n + 1; i-- > 0;) {
+		const struct heap_step *each =
+			i ? &compare->pairs.data[steps[i - 1]].step : step;
+		if (each->kind != STEP_KEY)
+			continue;
+		struct heap_string key = {};
+		heap_string_text(each->graph, each->key, &key);
+		return key.data;
+	}
+	return NULL;
+}
+
+static struct heap_change *change_of(struct heap_comparison *compare,
+				     uint32_t root, char *key)
+{
+	for (size_t i = compare->changes->n; i-- > 0;) {
+		struct heap_change *each = &compare->changes->data[i];
+		if (each->root != root)
+			break;
+		if ((!key && !each->key) ||
+		    (key && each->key && !strcmp(key, each->key))) {
+			free(key);
+			return each;
+		}
+	}
+	const struct heap_change change = {
+		.root = root,
+		.key = key,
+		.digest_before = key ? 0 : heap.roots.data[root].digest,
+	};
+	HEAP_PUSH(compare->changes, change);
+	return &compare->changes->data[compare->changes->n - 1];
+}
+
+/* What a VM has of its own is told as a whole: the first that differs. */
+static bool is_told(const struct heap_comparison *compare, uint32_t root)
+{
+	const struct heap_root *it = &heap.roots.data[root];
+	size_t n = compare->changes->n;
+	if (!it->label || it->by_key)
+		return false;
+	return (it->lazy &&
+		!heap_decode((const uint8_t *)&compare->a->roots[root])) ||
+	       (n && compare->changes->data[n - 1].root == root);
+}
+
+static void compare_differ(struct heap_comparison *compare, uint32_t root,
+			   uint32_t parent, const struct heap_step *step,
+			   const struct heap_side *before,
+			   const struct heap_side *after, uint32_t kind)
+{
+	static const struct heap_step whole = { .kind = STEP_ROOT };
+	uint32_t depth;
+	const struct heap_root *it = &heap.roots.data[root];
+	struct heap_side sides[2];
+	if (is_told(compare, root))
+		return;
+	if (it->label && !it->by_key) {
+		sides[0] = side_of_root(compare->a, root);
+		sides[1] = side_of_root(compare->b, root);
+		before = &sides[0];
+		after = &sides[1];
+		parent = NO_PAIR;
+		step = &whole;
+	}
+	char *path = heap_path_text(compare, root, parent, step, &depth);
+	if (heap_patterns_match(&heap.exclude_fields, path)) {
+		free(path);
+		return;
+	}
+	char *key = change_key(compare, root, parent, step);
+	if (key) { /* as its root is shown */
+		struct heap_string named = {};
+		heap_appendf(&named, "%s[%s]", it->label, key);
+		free(path);
+		path = named.data;
+	}
+	struct heap_change *change = change_of(compare, root, key);
+	uint64_t was = side_digest(before), is = side_digest(after);
+	if (was == is) /* the same, but shared with others or not any more */
+		is ^= 0x5A;
+	size_t n = strlen(path);
+	was = heap_hash(was, path, n);
+	is = heap_hash(is, path, n);
+	if (change->key) { /* its own, whatever the others are */
+		change->digest_before += was;
+		change->digest += is;
+	} else {
+		heap.roots.data[root].digest += is - was;
+	}
+	change->kinds |= kind;
+	if (change->paths.n >= heap.paths) {
+		change->more++;
+		free(path);
+		return;
+	}
+	struct heap_string values[2] = {}, type = {};
+	side_value(before, &values[0]);
+	side_value(after, &values[1]);
+	const struct heap_side *typed =
+		after->absent || !after->node ? before : after;
+	const struct heap_class *class =
+		typed->type == 'L' && typed->node
+			? heap_class_at(typed->graph, typed->node)
+			: NULL;
+	heap_append(&type, "", 0);
+	if (class)
+		heap_class_shown(class, &type);
+	const struct heap_path shown = {
+		.path = path,
+		.before = values[0].data,
+		.after = values[1].data,
+		.type = type.data,
+		.place = place_text(compare, root, parent, step),
+		.kind = kind,
+		.depth = depth,
+	};
+	HEAP_PUSH(&change->paths, shown);
+}
+
+static void compare_objects_differ(struct heap_comparison *compare,
+				   uint32_t root, uint32_t parent,
+				   const struct heap_step *step, uint32_t a,
+				   uint32_t b)
+{
+	const struct heap_side before = { compare->a, NULL, 'L', a, false };
+	const struct heap_side after = { compare->b, NULL, 'L', b, false };
+	compare_differ(compare, root, parent, step, &before, &after, OTHER);
+}
+
+static void compare_one_sided(struct heap_comparison *compare, uint32_t at,
+			      const struct heap_step *step, uint32_t a,
+			      uint32_t b, bool added)
+{
+	const struct heap_side before = { compare->a, NULL, 'L', a, added };
+	const struct heap_side after = { compare->b, NULL, 'L', b, !added };
+	compare_differ(compare, compare->pairs.data[at].root, at, step, &before,
+		       &after, OTHER);
+}
+
+/* ---- values ---- */
+
+static bool bytes_are_equal(const struct heap_comparison *compare, uint32_t a,
+			    uint32_t b, const char *name)
+{
+	const struct heap_field *field =
+		heap_field_named(heap_class_at(compare->a, a), name);
+	return !field || !memcmp(heap_bytes(compare->a, a) + field->offset,
+				 heap_bytes(compare->b, b) + field->offset,
+				 heap_type_size(field->type));
+}
+
+static bool strings_are_equal(const struct heap_graph *x, uint32_t a,
+			      const struct heap_graph *y, uint32_t b)
+{
+	uint32_t value_a = heap_ref(x, a, "value");
+	uint32_t value_b = heap_ref(y, b, "value");
+	const struct heap_class *class =
+		value_a ? heap_class_at(x, value_a) : NULL;
+	uint32_t n = value_a ? x->nodes.data[value_a].length : 0;
+	if (!class || !value_b)
+		return value_a == value_b;
+	if (n != y->nodes.data[value_b].length ||
+	    heap_number(x, a, "coder") != heap_number(y, b, "coder"))
+		return false;
+	uint32_t base = heap_array_base(class->element);
+	return !memcmp(heap_bytes(x, value_a) + base,
+		       heap_bytes(y, value_b) + base,
+		       (size_t)n * heap_type_size(class->element));
+}
+
+static bool texts_are_equal(const struct heap_comparison *compare, uint32_t a,
+			    uint32_t b)
+{
+	struct heap_string x = {}, y = {};
+	heap_string_text(compare->a, a, &x);
+	heap_string_text(compare->b, b, &y);
+	bool equal = x.n == y.n && !memcmp(x.data, y.data, x.n);
+	free(x.data);
+	free(y.data);
+	return equal;
+}
+
+/* Of what is equal by value. *@ret_by_value is false for what is not. */
+static bool values_are_equal(const struct heap_comparison *compare, uint32_t a,
+			     uint32_t b, const struct heap_class *class,
+			     bool *ret_by_value)
+{
+	*ret_by_value = true;
+	switch (class->kind) {
+	case HEAP_STRING:
+		return strings_are_equal(compare->a, a, compare->b, b);
+	case HEAP_BUILDER:
+		return texts_are_equal(compare, a, b);
+	case HEAP_BOX:
+		return bytes_are_equal(compare, a, b, "value");
+	case HEAP_ENUM:
+		return bytes_are_equal(compare, a, b, "ordinal");
+	case HEAP_MIRROR:
+		return compare->a->nodes.data[a].length ==
+		       compare->b->nodes.data[b].length;
+	case HEAP_SKIP:
+		return true;
+	case HEAP_PLAIN:
+	case HEAP_ARRAY:
+		break;
+	}
+	*ret_by_value = false;
+	return true;
+}
+
+/* An enum's constant is looked into where it is declared. */
+static bool is_own_constant(uint32_t root, const struct heap_step *step,
+			    const struct heap_class *class)
+{
+	const struct heap_class *owner = heap.roots.data[root].class;
+	return step->kind == STEP_ROOT &&
+	       (class == owner || class->super == owner);
+}
+
+static void compare_references(struct heap_comparison *compare, uint32_t root,
+			       uint32_t parent, const struct heap_step *step,
+			       uint32_t a, uint32_t b)
+{
+	if (!a && !b)
+		return;
+	const struct heap_class *class =
+		a && b ? heap_class_at(compare->a, a) : NULL;
+	if (!a || !b || class != heap_class_at(compare->b, b)) {
+		compare_objects_differ(compare, root, parent, step, a, b);
+		return;
+	}
+	if (!class)
+		return;
+	bool by_value;
+	bool equal = values_are_equal(compare, a, b, class, &by_value);
+	if (by_value && class->kind == HEAP_ENUM && equal &&
+	    is_own_constant(root, step, class))
+		by_value = false;
+	if (by_value && !equal)
+		compare_objects_differ(compare, root, parent, step, a, b);
+	if (by_value)
+		return;
+	if (compare->of_a[a] == b && compare->of_b[b] == a)
+		return;
+	if (compare->of_a[a] || compare->of_b[b]) {
+		compare_objects_differ(compare, root, parent, step, a, b);
+		return;
+	}
+	compare->of_a[a] = b;
+	compare->of_b[b] = a;
+	const struct heap_pair pair = { a, b, parent, root, *step };
+	HEAP_PUSH(&compare->pairs, pair);
+}
+
+/* ---- objects ---- */
+
+static void compare_slots(struct heap_comparison *compare, uint32_t root,
+			  uint32_t parent, const struct heap_step *step,
+			  char type, const uint8_t *was, const uint8_t *is)
+{
+	if (type == 'L') {
+		compare_references(compare, root, parent, step,
+				   heap_follow(compare->a, was),
+				   heap_follow(compare->b, is));
+		return;
+	}
+	if (!memcmp(was, is, heap_type_size(type)))
+		return;
+	const struct heap_side before = { compare->a, was, type, 0, false };
+	const struct heap_side after = { compare->b, is, type, 0, false };
+	compare_differ(compare, root, parent, step, &before, &after,
+		       kind_of_numbers(type, was, is));
+}
+
+static void compare_arrays(struct heap_comparison *compare, uint32_t at,
+			   const struct heap_class *class)
+{
+	struct heap_pair pair = compare->pairs.data[at];
+	uint32_t n = compare->a->nodes.data[pair.a].length;
+	uint32_t m = compare->b->nodes.data[pair.b].length;
+	uint32_t base = heap_array_base(class->element);
+	unsigned size = heap_type_size(class->element);
+	uint32_t both = n < m ? n : m, told = 0;
+	if (n != m) {
+		const struct heap_step whole = { .kind = STEP_WHOLE };
+		compare_objects_differ(compare, pair.root, at, &whole, pair.a,
+				       pair.b);
+	}
+	for (uint32_t i = 0; i < both && told < ELEMENTS_MAX; i++) {
+		const uint8_t *was = heap_bytes(compare->a, pair.a) + base +
+				     (size_t)i * size;
+		const uint8_t *is = heap_bytes(compare->b, pair.b) + base +
+				    (size_t)i * size;
+		const struct heap_step step = { .kind = STEP_INDEX,
+						.index = i };
+		if (class->element != 'L' && !memcmp(was, is, size))
+			continue;
+		told += class->element != 'L';
+		compare_slots(compare, pair.root, at, &step, class->element,
+			      was, is);
+	}
+}
+
+static void compare_fields(struct heap_comparison *compare, uint32_t at,
+			   const struct heap_class *class)
+{
+	struct heap_pair pair = compare->pairs.data[at];
+	for (size_t i = 0; i < class->n_fields; i++) {
+		const struct heap_field *field = &class->fields[i];
+		const struct heap_step step = { .kind = STEP_FIELD,
+						.field = field };
+		if (field->compared)
+			compare_slots(
+				compare, pair.root, at, &step, field->type,
+				heap_bytes(compare->a, pair.a) + field->offset,
+				heap_bytes(compare->b, pair.b) + field->offset);
+	}
+}
+
+/* ---- containers ---- */
+
+/* Are these keys the same? Without a hash by value, or by what is in them. */
+static bool keys_match(const struct heap_comparison *compare,
+		       const struct heap_item *x, const struct heap_item *y)
+{
+	if (x->hash != y->hash || !x->key != !y->key)
+		return false;
+	if (!x->key)
+		return true;
+	const struct heap_class *class = heap_class_at(compare->a, x->key);
+	if (class != heap_class_at(compare->b, y->key))
+		return false;
+	if (compare->of_a[x->key] || compare->of_b[y->key])
+		return compare->of_a[x->key] == y->key;
+	bool by_value = true;
+	bool equal = !class || values_are_equal(compare, x->key, y->key, class,
+						&by_value);
+	return by_value ? equal
+			: heap_digest(compare->a, x->key) ==
+				  heap_digest(compare->b, y->key);
+}
+
+static void compare_item(struct heap_comparison *compare, uint32_t at,
+			 const struct heap_item *x, const struct heap_item *y)
+{
+	const struct heap_step step = {
+		.kind = STEP_KEY,
+		.graph = compare->a,
+		.key = x->key,
+	};
+	uint32_t root = compare->pairs.data[at].root;
+	if (x->key != x->value)
+		compare_references(compare, root, at, &step, x->key, y->key);
+	compare_references(compare, root, at, &step, x->value, y->value);
+}
+
+static int compare_hashes(const void *x, const void *y)
+{
+	const struct heap_item *a = x, *b = y;
+	return (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+/* By what they look like where the container does not say. */
+static void items_sort(const struct heap_graph *graph, struct heap_items *items)
+{
+	for (size_t i = 0; i < items->n; i++) {
+		if (!items->data[i].hash)
+			items->data[i].hash =
+				heap_digest(graph, items->data[i].key);
+	}
+	if (items->n)
+		qsort(items->data, items->n, sizeof(*items->data),
+		      compare_hashes);
+}
+
+static void tell_one_sided(struct heap_comparison *compare, uint32_t at,
+			   const struct heap_graph *graph,
+			   const struct heap_item *item, bool added)
+{
+	const struct heap_step step = {
+		.kind = STEP_KEY,
+		.graph = graph,
+		.key = item->key,
+	};
+	compare_one_sided(compare, at, &step, added ? 0 : item->value,
+			  added ? item->value : 0, added);
+}
+
+/* Both are sorted by hash: partners are found among equal ones. */
+static void compare_sets(struct heap_comparison *compare, uint32_t at,
+			 bool weak)
+{
+	struct heap_items *x = &compare->items_a, *y = &compare->items_b;
+	items_sort(compare->a, x);
+	items_sort(compare->b, y);
+	bool *taken = heap_zeroed(y->n + 1, sizeof(*taken));
+	size_t from = 0;
+	for (size_t i = 0; i < x->n; i++) {
+		bool found = false;
+		while (from < y->n && y->data[from].hash < x->data[i].hash)
+			from++;
+		for (size_t j = from;
+		     j < y->n && !found && y->data[j].hash == x->data[i].hash;
+		     j++) {
+			found = !taken[j] &&
+				keys_match(compare, &x->data[i], &y->data[j]);
+			if (!found)
+				continue;
+			taken[j] = true;
+			compare_item(compare, at, &x->data[i], &y->data[j]);
+		}
+		if (!found && !weak)
+			tell_one_sided(compare, at, compare->a, &x->data[i],
+				       false);
+	}
+	for (size_t j = 0; j < y->n; j++) {
+		if (!taken[j])
+			tell_one_sided(compare, at, compare->b, &y->data[j],
+				       true);
+	}
+	free(taken);
+}
+
+/* Maps in order of their keys, of insertion, …: by key; the order counts, too. */
+static bool keys_are_alike(const struct heap_comparison *compare)
+{
+	const struct heap_items *x = &compare->items_a, *y = &compare->items_b;
+	bool alike = x->n == y->n;
+	for (size_t i = 0; alike && i < x->n; i++)
+		alike = keys_match(compare, &x->data[i], &y->data[i]);
+	return alike;
+}
+
+static void compare_sequences(struct heap_comparison *compare, uint32_t at)
+{
+	const struct heap_items *x = &compare->items_a, *y = &compare->items_b;
+	uint32_t root = compare->pairs.data[at].root;
+	size_t n = x->n > y->n ? x->n : y->n;
+	for (size_t i = 0; i < n; i++) {
+		const struct heap_step step = { .kind = STEP_INDEX,
+						.index = (uint32_t)i };
+		if (i < x->n && i < y->n)
+			compare_references(compare, root, at, &step,
+					   x->data[i].value, y->data[i].value);
+		else
+			compare_one_sided(compare, at, &step,
+					  i < x->n ? x->data[i].value : 0,
+					  i < y->n ? y->data[i].value : 0,
+					  i >= x->n);
+	}
+}
+
+static void compare_sums(struct heap_comparison *compare, uint32_t at)
+{
+	struct heap_pair pair = compare->pairs.data[at];
+	int64_t sums[2] = { heap_number(compare->a, pair.a, "base"),
+			    heap_number(compare->b, pair.b, "base") };
+	for (int side = 0; side < 2; side++) {
+		const struct heap_graph *graph = side ? compare->b : compare->a;
+		uint32_t cells =
+			heap_ref(graph, side ? pair.b : pair.a, "cells");
+		uint32_t n = cells ? graph->nodes.data[cells].length : 0;
+		for (uint32_t i = 0; i < n; i++)
+			sums[side] += heap_number(
+				graph, heap_element(graph, cells, i), "value");
+	}
+	const struct heap_step whole = { .kind = STEP_WHOLE };
+	compare_slots(compare, pair.root, at, &whole, 'J',
+		      (const uint8_t *)&sums[0], (const uint8_t *)&sums[1]);
+}
+
+static void compare_bit_sets(struct heap_comparison *compare, uint32_t at)
+{
+	struct heap_pair pair = compare->pairs.data[at];
+	uint32_t x = heap_ref(compare->a, pair.a, "words");
+	uint32_t y = heap_ref(compare->b, pair.b, "words");
+	int64_t n = heap_number(compare->a, pair.a, "wordsInUse");
+	int64_t m = heap_number(compare->b, pair.b, "wordsInUse");
+	for (int64_t i = 0; x && y && i < (n > m ? n : m); i++) {
+		static const uint8_t zeroes[8];
+		size_t offset = heap_array_base('J') + (size_t)i * 8;
+		const uint8_t *was =
+			i < n ? heap_bytes(compare->a, x) + offset : zeroes;
+		const uint8_t *is =
+			i < m ? heap_bytes(compare->b, y) + offset : zeroes;
+		for (unsigned bit = 0; bit < 64; bit++) {
+			uint8_t old = was[bit / 8] >> bit % 8 & 1;
+			uint8_t new = is[bit / 8] >> bit % 8 & 1;
+			const struct heap_step step = {
+				.kind = STEP_INDEX,
+				.index = (uint32_t)(64 * i + bit),
+			};
+			if (old != new)
+				compare_slots(compare, pair.root, at, &step,
+					      'Z', &old, &new);
+		}
+	}
+}
+
+static void compare_containers(struct heap_comparison *compare, uint32_t at,
+			       const struct heap_recipe *recipe)
+{
+	struct heap_pair pair = compare->pairs.data[at];
+	if (recipe->shape == SHAPE_SUM) {
+		compare_sums(compare, at);
+		return;
+	}
+	if (recipe->shape == SHAPE_BITS) {
+		compare_bit_sets(compare, at);
+		return;
+	}
+	heap_items_of(compare->a, pair.a, &compare->items_a);
+	heap_items_of(compare->b, pair.b, &compare->items_b);
+	const struct heap_items *x = &compare->items_a, *y = &compare->items_b;
+	bool keyed = (x->n && x->data[0].keyed) || (y->n && y->data[0].keyed);
+	bool weak = recipe->key && !strcmp(recipe->key, "referent");
+	if (!keyed) {
+		compare_sequences(compare, at);
+	} else if (!x->unordered && !y->unordered && keys_are_alike(compare)) {
+		for (size_t i = 0; i < x->n; i++)
+			compare_item(compare, at, &x->data[i], &y->data[i]);
+	} else {
+		bool ordered = !x->unordered && x->n == y->n;
+		size_t before = compare->changes->n;
+		compare_sets(compare, at, weak);
+		/* The same keys in another order. */
+		if (ordered && before == compare->changes->n &&
+		    recipe->shape == SHAPE_LINKED) {
+			const struct heap_step whole = { .kind = STEP_WHOLE };
+			compare_objects_differ(compare, pair.root, at, &whole,
+					       pair.a, pair.b);
+		}
+	}
+}
+
+/* ---- all ---- */
+
+static void compare_one_pair(struct heap_comparison *compare, uint32_t at)
+{
+	struct heap_pair pair = compare->pairs.data[at];
+	const struct heap_class *class = heap_class_at(compare->a, pair.a);
+	if (class->kind == HEAP_ARRAY) {
+		compare_arrays(compare, at, class);
+		return;
+	}
+	if (class->recipe && class->recipe->shape != SHAPE_FIELDS &&
+	    class->recipe->shape != SHAPE_SKIP)
+		compare_containers(compare, at, class->recipe);
+	compare_fields(compare, at, class);
+}
+
+void heap_compare(const struct heap_graph *before,
+		  const struct heap_graph *after, struct heap_changes *ret)
+{
+	struct heap_comparison compare = {
+		.a = before,
+		.b = after,
+		.of_a = heap_zeroed(before->nodes.n + 1, sizeof(uint32_t)),
+		.of_b = heap_zeroed(after->nodes.n + 1, sizeof(uint32_t)),
+		.changes = ret,
+	};
+	size_t roots = before->n_roots < after->n_roots ? before->n_roots
+							: after->n_roots;
+	size_t done = 0;
+	/* Root by root, so that what differs under one stands together. */
+	for (size_t i = 0; i < roots; i++) {
+		const struct heap_step step = { .kind = STEP_ROOT };
+		const struct heap_root *root = &heap.roots.data[i];
+		compare_slots(&compare, (uint32_t)i, NO_PAIR, &step,
+			      root->field.type,
+			      (const uint8_t *)&before->roots[i],
+			      (const uint8_t *)&after->roots[i]);
+		for (; done < compare.pairs.n; done++)
+			compare_one_pair(&compare, (uint32_t)done);
+	}
+	for (size_t i = 0; i < ret->n; i++) {
+		if (!ret->data[i].key)
+			ret->data[i].digest =
+				heap.roots.data[ret->data[i].root].digest;
+	}
+	free(compare.of_a);
+	free(compare.of_b);
+	free(compare.pairs.data);
+	free(compare.items_a.data);
+	free(compare.items_b.data);
+}
+
+void heap_changes_free(struct heap_changes *changes)
+{
+	for (size_t i = 0; i < changes->n; i++) {
+		struct heap_change *change = &changes->data[i];
+		for (size_t j = 0; j < change->paths.n; j++) {
+			free(change->paths.data[j].path);
+			free(change->paths.data[j].before);
+			free(change->paths.data[j].after);
+			free(change->paths.data[j].type);
+			free(change->paths.data[j].place);
+		}
+		free(change->paths.data);
+		free(change->key);
+	}
+	free(changes->data);
+	*changes = (struct heap_changes){};
+}

@@ -1,0 +1,342 @@
+/* Graphs: nodes, their bytes, and what is in them. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vm/vm_heap_internal.h"
+
+struct heap heap;
+
+/* ---- memory ---- */
+
+/* The VM could not go on either: it is ended as if the controller were gone. */
+static void heap_no_memory(void)
+{
+	static const char text[] = "polygraph: out of memory in the VM\n";
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(124);
+	_exit(125);
+}
+
+void *heap_room(void *data, size_t n, size_t *cap, size_t size)
+{
+	if (n < *cap)
+		return data;
+	size_t more = *cap ? *cap * 2 : 16;
+	if (more <= n)
+		more = n + 1;
+	void *grown = reallocarray(data, more, size);
+	if (!grown)
+		heap_no_memory();
+	*cap = more;
+	return grown;
+}
+
+void *heap_zeroed(size_t n, size_t size)
+{
+	void *data = calloc(n ? n : 1, size);
+	if (!data)
+		heap_no_memory();
+	return data;
+}
+
+char *heap_text(const char *text)
+{
+	char *copy = strdup(text);
+	if (!copy)
+		heap_no_memory();
+	return copy;
+}
+
+void heap_append(struct heap_string *string, const char *text, size_t n)
+{
+	if (string->n + n + 1 > string->cap)
+		string->data = heap_room(string->data, string->n + n + 1,
+					 &string->cap, 1);
+	memcpy(string->data + string->n, text, n);
+	string->n += n;
+	string->data[string->n] = '\0';
+}
+
+void heap_appendf(struct heap_string *string, const char *fmt, ...)
+{
+	char small[256];
+	va_list list;
+	va_start(list, fmt);
+	int n = vsnprintf(small, sizeof(small), fmt, list);
+	va_end(list);
+	if (n < 0)
+		return;
+	if ((size_t)n < sizeof(small)) {
+		heap_append(string, small, (size_t)n);
+		return;
+	}
+	char *large = heap_zeroed((size_t)n + 1, 1);
+	va_start(list, fmt);
+	vsnprintf(large, (size_t)n + 1, fmt, list);
+	va_end(list);
+	heap_append(string, large, (size_t)n);
+	free(large);
+}
+
+/* ---- nodes by address ---- */
+
+static size_t heap_graph_slot(const struct heap_graph *graph, uint64_t address)
+{
+	uint64_t hash = (address >> 3) * 0x9E3779B97F4A7C15U;
+	size_t i = (hash >> 20) & (graph->map_size - 1);
+	while (graph->map[i] &&
+	       graph->nodes.data[graph->map[i]].address != address)
+		i = (i + 1) & (graph->map_size - 1);
+	return i;
+}
+
+static void heap_graph_grow(struct heap_graph *graph)
+{
+	free(graph->map);
+	graph->map_size = graph->map_size ? graph->map_size * 2 : 4096;
+	graph->map = heap_zeroed(graph->map_size, sizeof(*graph->map));
+	for (size_t i = 1; i < graph->nodes.n; i++)
+		graph->map[heap_graph_slot(
+			graph, graph->nodes.data[i].address)] = (uint32_t)i;
+}
+
+uint32_t heap_graph_find(const struct heap_graph *graph, uint64_t address)
+{
+	if (!address || !graph->map_size)
+		return 0;
+	return graph->map[heap_graph_slot(graph, address)];
+}
+
+uint32_t heap_graph_add(struct heap_graph *graph, uint64_t address)
+{
+	const struct heap_node none = {};
+	if (!graph->nodes.n)
+		HEAP_PUSH(&graph->nodes, none);
+	if (graph->nodes.n * 2 >= graph->map_size)
+		heap_graph_grow(graph);
+	size_t slot = heap_graph_slot(graph, address);
+	const struct heap_node node = { .address = address };
+	graph->map[slot] = (uint32_t)graph->nodes.n;
+	HEAP_PUSH(&graph->nodes, node);
+	return (uint32_t)graph->nodes.n - 1;
+}
+
+void heap_graph_free(struct heap_graph *graph)
+{
+	free(graph->nodes.data);
+	free(graph->bytes.data);
+	free(graph->map);
+	free(graph->roots);
+	*graph = (struct heap_graph){};
+}
+
+/* ---- bytes ---- */
+
+uint8_t *heap_graph_bytes(struct heap_graph *graph, uint32_t node, size_t n)
+{
+	size_t at = graph->bytes.n, end = at + ((n + 7) & ~(size_t)7);
+	if (end > graph->bytes.cap)
+		graph->bytes.data =
+			heap_room(graph->bytes.data, end, &graph->bytes.cap, 1);
+	graph->bytes.n = end;
+	graph->nodes.data[node].bytes = at;
+	return graph->bytes.data + at;
+}
+
+const uint8_t *heap_bytes(const struct heap_graph *graph, uint32_t node)
+{
+	return graph->bytes.data + graph->nodes.data[node].bytes;
+}
+
+const struct heap_class *heap_class_at(const struct heap_graph *graph,
+				       uint32_t node)
+{
+	uint32_t id = graph->nodes.data[node].class;
+	return id < heap.classes.n ? heap.classes.data[id] : NULL;
+}
+
+uint64_t heap_decode(const uint8_t *slot)
+{
+	if (heap.layout.reference == sizeof(uint32_t)) {
+		uint32_t narrow;
+		memcpy(&narrow, slot, sizeof(narrow));
+		return narrow ? heap.layout.base +
+					((uint64_t)narrow << heap.layout.shift)
+			      : 0;
+	}
+	uint64_t wide;
+	memcpy(&wide, slot, sizeof(wide));
+	return wide;
+}
+
+uint32_t heap_follow(const struct heap_graph *graph, const uint8_t *slot)
+{
+	return heap_graph_find(graph, heap_decode(slot));
+}
+
+unsigned heap_type_size(char type)
+{
+	switch (type) {
+	case 'Z':
+	case 'B':
+		return 1;
+	case 'C':
+	case 'S':
+		return 2;
+	case 'I':
+	case 'F':
+		return 4;
+	case 'J':
+	case 'D':
+		return 8;
+	default:
+		return heap.layout.reference;
+	}
+}
+
+uint32_t heap_array_base(char element)
+{
+	return element == 'L' ? heap.layout.array_references
+			      : heap.layout.array;
+}
+
+int64_t heap_integer(char type, const uint8_t *slot)
+{
+	uint64_t value = 0;
+	unsigned size = heap_type_size(type);
+	memcpy(&value, slot, size);
+	if (type == 'B')
+		return (int8_t)value;
+	if (type == 'S')
+		return (int16_t)value;
+	if (type == 'I')
+		return (int32_t)value;
+	return (int64_t)value;
+}
+
+/* ---- fields by name ---- */
+
+const struct heap_field *heap_field_named(const struct heap_class *class,
+					  const char *name)
+{
+	/* Of two with one name the one of the class itself is meant. */
+	for (size_t i = class ? class->n_fields : 0; i-- > 0;) {
+		if (!strcmp(class->fields[i].name, name))
+			return &class->fields[i];
+	}
+	return NULL;
+}
+
+uint32_t heap_ref(const struct heap_graph *graph, uint32_t node,
+		  const char *name)
+{
+	const struct heap_field *field =
+		node ? heap_field_named(heap_class_at(graph, node), name)
+		     : NULL;
+	return field && field->type == 'L'
+		       ? heap_follow(graph,
+				     heap_bytes(graph, node) + field->offset)
+		       : 0;
+}
+
+int64_t heap_number(const struct heap_graph *graph, uint32_t node,
+		    const char *name)
+{
+	const struct heap_field *field =
+		node ? heap_field_named(heap_class_at(graph, node), name)
+		     : NULL;
+	return field && field->type != 'L'
+		       ? heap_integer(field->type,
+				      heap_bytes(graph, node) + field->offset)
+		       : 0;
+}
+
+uint32_t heap_element(const struct heap_graph *graph, uint32_t array,
+		      uint32_t i)
+{
+	const struct heap_class *class = heap_class_at(graph, array);
+	if (!array || !class || class->element != 'L' ||
+	    i >= graph->nodes.data[array].length)
+		return 0;
+	return heap_follow(graph, heap_bytes(graph, array) +
+					  heap_array_base('L') +
+					  (size_t)i * heap.layout.reference);
+}
+
+/* ---- text ---- */
+
+static void heap_append_character(struct heap_string *ret, uint32_t code)
+{
+	char utf[4];
+	size_t n = 0;
+	if (code < 0x80) {
+		utf[n++] = (char)code;
+	} else if (code < 0x800) {
+		utf[n++] = (char)(0xC0 | code >> 6);
+		utf[n++] = (char)(0x80 | (code & 0x3F));
+	} else if (code < 0x10000) {
+		utf[n++] = (char)(0xE0 | code >> 12);
+		utf[n++] = (char)(0x80 | (code >> 6 & 0x3F));
+		utf[n++] = (char)(0x80 | (code & 0x3F));
+	} else {
+		utf[n++] = (char)(0xF0 | code >> 18);
+		utf[n++] = (char)(0x80 | (code >> 12 & 0x3F));
+		utf[n++] = (char)(0x80 | (code >> 6 & 0x3F));
+		utf[n++] = (char)(0x80 | (code & 0x3F));
+	}
+	heap_append(ret, utf, n);
+}
+
+static void heap_append_utf16(struct heap_string *ret, const uint8_t *data,
+			      size_t n)
+{
+	for (size_t i = 0; i + 1 < 2 * n; i += 2) {
+		uint32_t code = data[i] | (uint32_t)data[i + 1] << 8;
+		if (code >= 0xD800 && code < 0xDC00 && i + 3 < 2 * n) {
+			uint32_t low = data[i + 2] | (uint32_t)data[i + 3] << 8;
+			if (low >= 0xDC00 && low < 0xE000) {
+				code = 0x10000 + ((code - 0xD800) << 10) +
+				       (low - 0xDC00);
+				i += 2;
+			}
+		}
+		/* Half of a pair is no character. */
+		heap_append_character(
+			ret, code >= 0xD800 && code < 0xE000 ? 0xFFFD : code);
+	}
+}
+
+bool heap_string_text(const struct heap_graph *graph, uint32_t node,
+		      struct heap_string *ret)
+{
+	const struct heap_class *class = heap_class_at(graph, node);
+	uint32_t value = heap_ref(graph, node, "value");
+	const struct heap_class *array =
+		value ? heap_class_at(graph, value) : NULL;
+	heap_append(ret, "", 0);
+	if (!class || !array || array->kind != HEAP_ARRAY)
+		return false;
+	const uint8_t *data =
+		heap_bytes(graph, value) + heap_array_base(array->element);
+	size_t n = graph->nodes.data[value].length;
+	bool wide =
+		array->element == 'C' || heap_number(graph, node, "coder") != 0;
+	if (array->element == 'B' && wide)
+		n /= 2;
+	if (class->kind == HEAP_BUILDER) {
+		int64_t count = heap_number(graph, node, "count");
+		if (count < 0 || (uint64_t)count > n)
+			return false;
+		n = (size_t)count;
+	}
+	if (wide) {
+		heap_append_utf16(ret, data, n);
+		return true;
+	}
+	for (size_t i = 0; i < n; i++)
+		heap_append_character(ret, data[i]);
+	return true;
+}

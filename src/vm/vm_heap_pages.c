@@ -1,0 +1,287 @@
+/*
+ * The kernel tells which pages were written since they were last write-protected
+ * (userfaultfd(2) with asynchronous write protection, PAGEMAP_SCAN). Objects are
+ * listed by page, those that lie on several on each. Where a page cannot be
+ * protected, as those of an archive that is mapped into the heap, its objects are
+ * always compared.
+ *
+ * A scan costs more than comparing a few objects: it is for large graphs.
+ */
+#include "vm/vm_heap_pages.h"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE_BITS 12
+/* Fewer are compared one by one. */
+#define OBJECTS_MIN 10000
+#define REGIONS 256
+/* Ranges with less than that between them are scanned as one. */
+#define GAP_MAX 64
+/* The heap may be spread over that many pages: 1 TiB. */
+#define PAGES_MAX ((uint64_t)1 << 28)
+
+/* Not in the headers of older systems: <linux/fs.h> of Linux 6.7. */
+struct written_region {
+	uint64_t start, end, categories;
+};
+struct written_scan {
+	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+	uint64_t category_inverted, category_mask, category_anyof_mask;
+	uint64_t return_mask;
+};
+#define SCAN_IOCTL _IOWR('f', 16, struct written_scan)
+#define SCAN_PROTECT UINT64_C(1) /* PM_SCAN_WP_MATCHING */
+#define SCAN_CHECK UINT64_C(2)	 /* PM_SCAN_CHECK_WPASYNC */
+#define IS_WRITTEN UINT64_C(2)
+#define USER_MODE_ONLY 1
+#define FEATURE_WP_ASYNC (UINT64_C(1) << 15)
+#define MODE_WP (UINT64_C(1) << 1)
+
+struct page_link {
+	uint32_t node, next;
+};
+struct page_range {
+	uint64_t start, end; /* pages */
+	bool loose;	     /* cannot be protected */
+};
+
+static struct {
+	int fault, pagemap; /* -1: not opened */
+	bool failed;	    /* it does not work here */
+	bool on;	    /* the graph is indexed, and writes are seen */
+	uint64_t base;	    /* page that @first begins with */
+	uint32_t *first;    /* by page: its first link; 0: none */
+	size_t n_first;
+	struct {
+		struct page_link *data;
+		size_t n, cap;
+	} links; /* [0] is none */
+	struct {
+		struct page_range *data;
+		size_t n, cap;
+	} ranges;
+	size_t indexed; /* nodes */
+} pages = { .fault = -1, .pagemap = -1 };
+
+static bool pages_open(void)
+{
+	if (pages.failed || pages.fault >= 0)
+		return !pages.failed;
+	struct uffdio_api api = {
+		.api = UFFD_API,
+		.features = FEATURE_WP_ASYNC,
+	};
+	pages.fault = (int)syscall(SYS_userfaultfd,
+				   O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY);
+	pages.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	pages.failed = pages.fault < 0 || pages.pagemap < 0 ||
+		       ioctl(pages.fault, UFFDIO_API, &api) < 0;
+	return !pages.failed;
+}
+
+/* ---- the index ---- */
+
+static size_t node_size(const struct heap_graph *graph, uint32_t node)
+{
+	const struct heap_class *class = heap_class_at(graph, node);
+	if (!class || class->kind == HEAP_SKIP || class->kind == HEAP_MIRROR)
+		return 0;
+	if (class->kind != HEAP_ARRAY)
+		return class->size;
+	return heap_array_base(class->element) +
+	       (size_t)graph->nodes.data[node].length *
+		       heap_type_size(class->element);
+}
+
+static void page_add(uint64_t page, uint32_t node)
+{
+	const struct page_link link = { node, pages.first[page - pages.base] };
+	pages.first[page - pages.base] = (uint32_t)pages.links.n;
+	HEAP_PUSH(&pages.links, link);
+}
+
+static void pages_forget(void)
+{
+	free(pages.first);
+	pages.first = NULL;
+	pages.n_first = pages.links.n = pages.ranges.n = pages.indexed = 0;
+	pages.on = false;
+}
+
+void heap_pages_reset(void)
+{
+	pages_forget();
+}
+
+/* Room for all pages of all nodes. False: they are too far apart. */
+static bool pages_make_room(const struct heap_graph *graph)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+	for (size_t i = 1; i < graph->nodes.n; i++) {
+		uint64_t at = graph->nodes.data[i].address;
+		size_t size = node_size(graph, (uint32_t)i);
+		low = at < low ? at : low;
+		high = at + size > high ? at + size : high;
+	}
+	low >>= PAGE_BITS;
+	high = (high >> PAGE_BITS) + 1;
+	if (low >= high || high - low > PAGES_MAX)
+		return false;
+	pages.base = low;
+	pages.n_first = high - low;
+	pages.first = heap_zeroed(pages.n_first, sizeof(*pages.first));
+	return true;
+}
+
+static bool pages_add_nodes(const struct heap_graph *graph)
+{
+	const struct page_link none = {};
+	if (!pages.links.n)
+		HEAP_PUSH(&pages.links, none);
+	for (size_t i = pages.indexed ? pages.indexed : 1; i < graph->nodes.n;
+	     i++) {
+		size_t size = node_size(graph, (uint32_t)i);
+		uint64_t at = graph->nodes.data[i].address;
+		uint64_t last = (at + size - 1) >> PAGE_BITS;
+		for (uint64_t page = at >> PAGE_BITS; size && page <= last;
+		     page++) {
+			if (page < pages.base ||
+			    page - pages.base >= pages.n_first)
+				return false;
+			page_add(page, (uint32_t)i);
+		}
+	}
+	pages.indexed = graph->nodes.n;
+	return true;
+}
+
+static void pages_find_ranges(void)
+{
+	pages.ranges.n = 0;
+	for (uint64_t i = 0; i < pages.n_first; i++) {
+		struct page_range *last =
+			pages.ranges.n ? &pages.ranges.data[pages.ranges.n - 1]
+				       : NULL;
+		uint64_t page = pages.base + i;
+		if (!pages.first[i])
+			continue;
+		if (last && page - last->end <= GAP_MAX) {
+			last->end = page + 1;
+			continue;
+		}
+		const struct page_range range = { page, page + 1, false };
+		HEAP_PUSH(&pages.ranges, range);
+	}
+}
+
+/* ---- the kernel ---- */
+
+typedef bool page_found(const struct heap_graph *graph, uint64_t page);
+
+/* Calls @found for all written pages of a range until it says false. */
+static bool range_scan(const struct page_range *range,
+		       const struct heap_graph *graph, page_found *found)
+{
+	struct written_region regions[REGIONS];
+	struct written_scan scan = {
+		.size = sizeof(scan),
+		.flags = SCAN_PROTECT | SCAN_CHECK,
+		.start = range->start << PAGE_BITS,
+		.end = range->end << PAGE_BITS,
+		.vec = (uint64_t)regions,
+		.vec_len = REGIONS,
+		.category_mask = IS_WRITTEN,
+		.return_mask = IS_WRITTEN,
+	};
+	while (scan.start < scan.end) {
+		int n = ioctl(pages.pagemap, SCAN_IOCTL, &scan);
+		if (n < 0)
+			return false;
+		for (int i = 0; found && i < n; i++) {
+			uint64_t end = regions[i].end >> PAGE_BITS;
+			for (uint64_t page = regions[i].start >> PAGE_BITS;
+			     page < end; page++) {
+				if (!found(graph, page))
+					return false;
+			}
+		}
+		scan.start = scan.walk_end;
+	}
+	return true;
+}
+
+static void range_protect(struct page_range *range)
+{
+	struct uffdio_register it = {
+		.range = { .start = range->start << PAGE_BITS,
+			   .len = (range->end - range->start) << PAGE_BITS },
+		.mode = MODE_WP,
+	};
+	range->loose = ioctl(pages.fault, UFFDIO_REGISTER, &it) < 0 ||
+		       !range_scan(range, NULL, NULL);
+}
+
+void heap_pages_index(const struct heap_graph *graph)
+{
+	if (graph->nodes.n < OBJECTS_MIN || !pages_open()) {
+		pages_forget();
+		return;
+	}
+	if (!pages.first || !pages_add_nodes(graph)) {
+		pages_forget();
+		if (!pages_make_room(graph) || !pages_add_nodes(graph)) {
+			pages_forget();
+			return;
+		}
+	}
+	pages_find_ranges();
+	for (size_t i = 0; i < pages.ranges.n; i++)
+		range_protect(&pages.ranges.data[i]);
+	pages.on = true;
+}
+
+/* ---- is it as it was? ---- */
+
+static bool page_is_same(const struct heap_graph *graph, uint64_t page)
+{
+	uint32_t link = pages.first[page - pages.base];
+	for (; link; link = pages.links.data[link].next) {
+		if (!heap_walk_node_same(graph, pages.links.data[link].node))
+			return false;
+	}
+	return true;
+}
+
+static bool range_is_same(const struct page_range *range,
+			  const struct heap_graph *graph)
+{
+	if (!range->loose)
+		return range_scan(range, graph, page_is_same);
+	for (uint64_t page = range->start; page < range->end; page++) {
+		if (!page_is_same(graph, page))
+			return false;
+	}
+	return true;
+}
+
+bool heap_pages_same(const struct heap_graph *graph)
+{
+	if (pages.on) {
+		for (size_t i = 0; i < pages.ranges.n; i++) {
+			if (!range_is_same(&pages.ranges.data[i], graph))
+				return false;
+		}
+		return true;
+	}
+	for (size_t i = 1; i < graph->nodes.n; i++) {
+		if (!heap_walk_node_same(graph, (uint32_t)i))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,20 @@
+/*
+ * Which tests read a field: JVMTI's field watches.
+ *
+ * A place is fields from a static one on, each of the object that the one before
+ * refers to; the last of them is watched. Where objects other than the one on that
+ * way have the field, too, their reads do not count. Nor do those of a test that
+ * wrote the field before. Reflection, Unsafe and the VM itself are not seen.
+ */
+#pragma once
+
+#include "vm/vm_heap_message.h"
+
+/* In Agent_OnLoad, before there is an environment. */
+void heap_reads_want(jvmtiCapabilities *wanted, jvmtiEventCallbacks *calls);
+/* Events may come. False: this VM has none. */
+bool heap_reads_load(jvmtiEnv *jvmti);
+/* WIRE_HEAP_PLACES. */
+void heap_reads_message(JNIEnv *env, struct heap_reader *reader);
+void heap_reads_class(JNIEnv *env, jclass mirror); /* was prepared */
+void heap_reads_test(bool runs, uint32_t entry);

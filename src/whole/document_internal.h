@@ -1,0 +1,25 @@
+/* What the files that show a document have in common. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "whole/document.h"
+
+json_t *document_list_of(const struct document *document, const char *key);
+/* "" where there is no such text. */
+const char *document_text_of(const json_t *object, const char *key);
+bool document_is_known(const json_t *finding);
+
+struct document_counts {
+	size_t passed, failed, skipped, tests;
+	size_t findings, known, high, medium, low;
+};
+struct document_counts document_count(const struct document *document);
+
+/* Tests and findings are sorted by suite: a cursor each. */
+struct suite_cursor {
+	const json_t *list;
+	size_t at;
+};
+/* How many members of @suite are next. */
+size_t suite_cursor_span(struct suite_cursor *cursor, const char *suite);

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Java suites: which tests there are, how they end, and what is found when they are put into other orders.
+
+usage: test_jvm.py --polygraph PATH [-v] [TEST…]
+
+The subjects are in tests/subjects/jvm/.
+"""
+
+import os
+import stat
+import subprocess
+import unittest
+from pathlib import Path
+
+from jvm import Java, Suite, compile_subject, main, short
+
+
+class JUnit4(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.suite = Suite("junit4", "junit4")
+
+    def test_list(self):
+        status, report = self.suite.report("list")
+        self.assertEqual(status, 0)
+        self.assertEqual(report["suite"]["framework"], "junit4")
+        names = [short(test["name"]) for test in report["tests"]]
+        self.assertEqual(len(names), len(set(names)))
+        for name in ("BasicTest.passes", "FixtureTest.hasFixtures", "ManyTest.small[0]", "ManyTest.positive[2]",
+                     "OldTest.testAdds", "BrokenFixtureTest.neverRuns", "SortedTest.b"):
+            self.assertIn(name, names)
+        self.assertFalse([name for name in names if name.startswith("AllSuite")])
+        place = next(test for test in report["tests"] if test["name"].endswith("BasicTest.passes"))
+        self.assertEqual((place["file"], place["line"]), ("subject/BasicTest.java", 13))
+
+    def test_outcomes(self):
+        outcomes = self.suite.outcomes("--tests", "!*victim", "--tests", "!*findsFile")
+        bad = {name: outcome for name, outcome in outcomes.items() if outcome != "pass"}
+        self.assertEqual(bad, {"BasicTest.fails": "fail", "BasicTest.ignored": "skip", "ManyTest.small[2]": "fail",
+                               "OldTest.testFails": "fail", "BrokenFixtureTest.neverRuns": "fail"})
+
+    def test_place_of_failure(self):
+        result = self.suite.call("run", "--tests", "*BasicTest.fails")
+        self.assertEqual(result.returncode, 3, result.stdout)
+        self.assertIn("subject/BasicTest.java:19", result.stdout)
+        self.assertIn("expected:<3> but was:<2>", result.stdout)
+
+    def test_output(self):
+        result = self.suite.call("run", "--pass-through", "--tests", "*BasicTest.*")
+        self.assertEqual(result.stdout.count("text of passes"), 1, result.stdout)
+
+    def test_orders(self):
+        """The order that is asked for is the one that runs, across classes, with repetitions and inner runners."""
+        order = ["BasicTest.polluter", "ManyTest.small[1]", "BasicTest.victim", "ManyTest.small[0]", "ManyTest.positive[1]",
+                 "BasicTest.victim", "BasicTest.passes", "ManyTest.small[0]"]
+        file = Path(self.suite.cwd) / "order.txt"
+        file.write_text("".join(f"subject.{name}\n" for name in order))
+        result = self.suite.call("run", "--verbose", "--order", file)
+        lines = [line.split()[-1] for line in result.stdout.splitlines() if line[:4] in ("PASS", "FAIL")]
+        self.assertEqual([short(name) for name in lines], order, result.stdout)
+        self.assertEqual(result.stdout.count("FAIL"), 2, result.stdout)
+
+    def test_alone(self):
+        _, report = self.suite.report("run", "--alone", "--tests", "*BasicTest.*")
+        outcomes = {short(test["name"]): test["outcome"] for test in report["tests"]}
+        self.assertEqual(outcomes["BasicTest.victim"], "pass")
+
+    def test_words_of_the_vm(self):
+        for option in ("-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC"):
+            suite = Suite("junit4", "junit4", [option])
+            self.assertEqual(suite.outcomes("--tests", "*FixtureTest.*").popitem()[1], "pass", option)
+        result = Suite("junit4", "junit4", ["-XX:NoSuchOption"]).call("list")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("NoSuchOption", result.stderr)
+
+
+class Ends(unittest.TestCase):
+    """A test that takes the VM with it costs that test only."""
+
+    def test_ends(self):
+        suite = Suite("ends", "junit4", ["-XX:-CreateCoredumpOnCrash"])
+        _, report = suite.report("run", "--timeout", "2s")
+        outcomes = {short(test["name"]): test["outcome"] for test in report["tests"]}
+        self.assertEqual(outcomes, {
+            "EndsTest.before": "pass", "EndsTest.exits": "crash", "EndsTest.between": "pass", "EndsTest.halts": "crash",
+            "EndsTest.hangs": "timeout", "EndsTest.spins": "timeout", "EndsTest.crashes": "crash",
+            "EndsTest.overflows": "fail", "EndsTest.zlast": "pass"})
+        self.assertFalse(list(Path(suite.cwd).glob("hs_err*")))
+
+    def test_words(self):
+        result = Suite("ends", "junit4").call("run", "--tests", "*exits")
+        self.assertIn("ended the Java VM: exit status 3", result.stdout)
+        self.assertIn("about to leave", result.stdout)
+
+
+class JUnit5(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.suite = Suite("junit5", "junit5")
+
+    def test_names(self):
+        status, report = self.suite.report("list", "--tests", "*ShapesTest*")
+        self.assertEqual((status, report["suite"]["framework"]), (0, "junit5"))
+        names = {short(test["name"]) for test in report["tests"]}
+        self.assertEqual(names, {
+            "ShapesTest.passes", "ShapesTest.named", "ShapesTest.fails", "ShapesTest.disabled", "ShapesTest.assumes",
+            "ShapesTest.small(int)[1]", "ShapesTest.small(int)[2]", "ShapesTest.small(int)[3]",
+            "ShapesTest.word(String)[1]", "ShapesTest.word(String)[2]", "ShapesTest.again[1]", "ShapesTest.again[2]",
+            "ShapesTest.made[1]", "ShapesTest.made[2]", "ShapesTest.polluter", "ShapesTest.victim",
+            "ShapesTest$Inner.inside", "ShapesTest$Inner$Deeper.deep"})
+
+    def test_outcomes(self):
+        for words in ((), ("--reverse",), ("--shuffle", "--seed", "7")):
+            outcomes = self.suite.outcomes("--tests", "*ShapesTest*", "--tests", "!*victim", *words)
+            bad = {name: outcome for name, outcome in outcomes.items() if outcome != "pass"}
+            self.assertEqual(bad, {
+                "ShapesTest.fails": "fail", "ShapesTest.disabled": "skip", "ShapesTest.assumes": "skip",
+                "ShapesTest.small(int)[3]": "fail", "ShapesTest.made[2]": "fail"}, words)
+
+    def test_order_is_kept(self):
+        order = ["ShapesTest.polluter", "ShapesTest$Inner$Deeper.deep", "ShapesTest.word(String)[2]", "ShapesTest.victim",
+                 "ShapesTest.word(String)[1]", "ShapesTest.passes"]
+        file = Path(self.suite.cwd) / "order.txt"
+        file.write_text("".join(f"subject.{name}\n" for name in order))
+        result = self.suite.call("run", "--verbose", "--order", file)
+        lines = [line.split()[-1] for line in result.stdout.splitlines() if line[:4] in ("PASS", "FAIL")]
+        self.assertEqual([short(name) for name in lines], order, result.stdout)
+        self.assertEqual(result.stdout.count("FAIL"), 1, result.stdout)
+
+    def test_missing_launcher(self):
+        suite = Suite("junit5", "junit5")
+        suite.words[1] = ":".join(path for path in suite.words[1].split(":") if "launcher" not in path)
+        result = suite.call("list")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("junit-platform-launcher is not on the class path", result.stderr)
+
+
+class TestNg(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.suite = Suite("testng", "testng")
+
+    def test_outcomes(self):
+        status, report = self.suite.report("run", "--tests", "!*victim")
+        self.assertEqual((status, report["suite"]["framework"]), (3, "testng"))
+        outcomes = {short(test["name"]): test["outcome"] for test in report["tests"]}
+        bad = {name: outcome for name, outcome in outcomes.items() if outcome != "pass"}
+        self.assertEqual(bad, {"StepsTest.fails": "fail", "StepsTest.afterFailure": "skip"})
+        self.assertNotIn("StepsTest.disabled", outcomes)
+
+    def test_dependencies_come_first(self):
+        names = [short(test["name"]) for test in self.suite.report("list")[1]["tests"]]
+        self.assertLess(names.index("StepsTest.opens"), names.index("StepsTest.writes"))
+        self.assertLess(names.index("StepsTest.writes"), names.index("StepsTest.closes"))
+        self.assertLess(names.index("StepsTest.opens"), names.index("LaterTest.afterGroup"))
+
+
+class Orders(unittest.TestCase):
+    """Order-dependent tests are found, with their polluters; declared orders are no finding."""
+
+    def check(self, name, framework, victims, *words):
+        suite = Suite(name, framework)
+        _, report = suite.report("order", *words)
+        found = {short(finding["test"]): finding for finding in report["findings"] if finding["kind"] == "order-dependent"}
+        self.assertEqual(set(found), set(victims), report["findings"])
+        for test, polluter in victims.items():
+            self.assertEqual(found[test]["class"], "victim")
+            self.assertIn([f"subject.{polluter}"], found[test]["polluters"])
+        return suite, report, found
+
+    def test_junit4(self):
+        suite, _, found = self.check("junit4", "junit4", {"BasicTest.victim": "BasicTest.polluter",
+                                                          "FilesTest.findsFile": "FilesTest.leavesFile"},
+                                     "--tests", "*BasicTest.[pv]*", "--tests", "*SortedTest.*", "--tests", "*FilesTest.*")
+        self.assertFalse((Path(suite.cwd) / "left-by-test.txt").exists())
+        for finding in list(found.values())[:1]:
+            result = subprocess.run([str(Java.polygraph), *finding["replay"].split()[1:]], cwd=suite.cwd,
+                                    capture_output=True, text=True)
+            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+
+    def test_junit5(self):
+        self.check("junit5", "junit5", {"ShapesTest.victim": "ShapesTest.polluter"}, "--tests", "*ShapesTest.[pv]*",
+                   "--tests", "*Inner.inside")
+
+    def test_testng(self):
+        self.check("testng", "testng", {"StepsTest.victim": "StepsTest.polluter"}, "--tests", "*StepsTest.[copvw]*")
+
+
+class Messages(unittest.TestCase):
+    """What is wrong is said in a sentence, with the exit status of the contract."""
+
+    def call(self, *words, **env):
+        return subprocess.run([str(Java.polygraph), *words], cwd=Java.folder, capture_output=True, text=True,
+                              env={**os.environ, **env})
+
+    def test_usage(self):
+        classes = str(compile_subject("ends", "junit4"))
+        for words, text in (
+            (["list", "--test-classes", "no-such"], "'no-such' is not a folder"),
+            (["list", "--test-classes", classes, "--java", "/tmp"], "is not the folder of a JDK"),
+            (["list", "--test-classes", classes, "--framework", "gtest"], "is no framework of Java"),
+            (["list", "--maven", "/tmp"], "there is no project in '/tmp'"),
+            (["list", "--gradle", "/tmp"], "there is no project in '/tmp'"),
+            (["list", "--test-classes", classes, "--maven", "/tmp"], "both"),
+        ):
+            result = self.call(*words)
+            self.assertEqual(result.returncode, 2, (words, result.stderr))
+            self.assertIn(text, result.stderr)
+
+    def test_no_framework(self):
+        result = self.call("list", "--test-classes", str(compile_subject("ends", "junit4")))
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("has no tests", result.stderr)
+
+
+class Projects(unittest.TestCase):
+    """Build tools are asked for the class path; here, ones that only say it."""
+
+    def setUp(self):
+        self.tools = Path(Java.folder) / "tools"
+        self.tools.mkdir(exist_ok=True)
+        self.classes = compile_subject("ends", "junit4")
+
+    def tool(self, name, text):
+        path = self.tools / name
+        path.write_text("#!/bin/sh\n" + text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def call(self, *words):
+        return subprocess.run([str(Java.polygraph), *words], cwd=Java.folder, capture_output=True, text=True,
+                              env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}"})
+
+    def project(self, name, file, classes):
+        folder = Path(Java.folder) / name
+        (folder / classes).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text("")
+        if not (folder / classes).exists():
+            (folder / classes).symlink_to(self.classes)
+        return folder
+
+    def test_maven(self):
+        folder = self.project("maven-project", "pom.xml", "target/test-classes")
+        self.tool("mvn", f"""for word; do case $word in -Dmdep.outputFile=*)
+            printf %s '{Java.class_path("junit4")}' > "${{word#*=}}";; esac; done\n""")
+        result = self.call("list", "--maven", str(folder))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("EndsTest.zlast", result.stdout)
+        self.tool("mvn", "echo '[ERROR] No plugin found for prefix'; exit 1\n")
+        result = self.call("list", "--maven", str(folder))
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("No plugin found for prefix", result.stderr)
+
+    def test_gradle(self):
+        folder = self.project("gradle-project", "build.gradle", "build/classes/java/test")
+        self.tool("gradle", f"""echo 'polygraph-folders {folder}/build/classes/java/test:/no/such'
+            echo 'polygraph-path {Java.class_path("junit4")}'\n""")
+        result = self.call("list", "--gradle", str(folder))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("EndsTest.zlast", result.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Pollution of Java heaps: each kind of state with its twin, by every collector and both ways of looking at the heap.
+
+usage: test_jvm_pollution.py --polygraph PATH [-v] [TEST…]
+
+A test of tests/subjects/jvm/pollution says above itself what it leaves: "// leaves: PATH: BEFORE → AFTER". A test that says
+nothing leaves nothing.
+"""
+
+import re
+import unittest
+
+from jvm import SUBJECTS, Suite, main, short
+
+TEST = re.compile(r"(?:// leaves: (.*?): (.*)\n\s*)?@Test public void (\w+)")
+OPTIONS = ["--container", "subject.State$Ring: sequence first=items count=used",
+           "--container", "subject.State$Statistics: skip",
+           "--exclude-fields", r"\.lastUsed$", "--exclude-roots", r"State\.excluded$"]
+QUICK = ["--no-effect", "--no-readers", "--sandbox", "never"]
+WORDS = ["-Duser.timezone=UTC", "-Duser.language=en", "-Duser.region=US"]
+
+
+def expected():
+    """Test name to what it leaves: (path, "before → after"), or None."""
+    found = {}
+    for source in sorted((SUBJECTS / "pollution").glob("*Test.java")):
+        for path, values, name in TEST.findall(source.read_text()):
+            found[f"{source.stem}.{name}"] = (path, values) if path else None
+    return found
+
+
+def leftovers(report):
+    found = {}
+    for finding in report["findings"]:
+        found.setdefault(short(finding["test"]), []).append((finding["path"], f"{finding['before']} → {finding['after']}"))
+    return found
+
+
+class Heap(unittest.TestCase):
+    def check(self, vm, *words, limits=()):
+        suite = Suite("pollution", "junit4", WORDS + list(vm))
+        _, report = suite.report("pollution", "--eager", *QUICK, *OPTIONS, *words)
+        found = leftovers(report)
+        self.assertEqual([test["name"] for test in report["tests"] if test["outcome"] != "pass"], [])
+        for name, wanted in expected().items():
+            if wanted is None:
+                self.assertEqual(found.get(name, []), [], name)
+            elif wanted[1] == "*":
+                self.assertEqual([path for path, _ in found.get(name, [])], [wanted[0]], name)
+            else:
+                self.assertEqual(found.get(name), [wanted], name)
+        self.assertEqual(report["limits"], list(limits))
+
+    def test_serial(self):
+        self.check(["-XX:+UseSerialGC"])
+
+    def test_parallel(self):
+        self.check(["-XX:+UseParallelGC"])
+
+    def test_g1(self):
+        self.check(["-XX:+UseG1GC"])
+
+    def test_wide_references(self):
+        self.check(["-XX:+UseSerialGC", "-XX:-UseCompressedOops"])
+
+    def test_slow_way(self):
+        self.check([], "--page-tracking", "compare")
+
+    def test_other_collector(self):
+        self.check(["-XX:+UseZGC"],
+                   limits=["pollution: heaps are compared the slow way: its collector is not Serial, Parallel or G1"])
+
+
+class Meaning(unittest.TestCase):
+    def test_first_use_is_none(self):
+        """A class that a test is the first to use: nothing without --eager, a change with it."""
+        suite = Suite("pollution_more", "junit4", WORDS)
+        _, report = suite.report("pollution", *QUICK, "--tests", "*FirstTest.*")
+        self.assertEqual(leftovers(report), {})
+        _, report = suite.report("pollution", "--eager", *QUICK, "--tests", "*FirstTest.*")
+        self.assertEqual(leftovers(report), {"FirstTest.uses": [("subject.FirstTest.Later.count", "1 → 2")]})
+
+    def test_effect_and_readers(self):
+        suite = Suite("pollution_more", "junit4", WORDS)
+        _, report = suite.report("pollution", "--eager", "--sandbox", "never", "--tests", "*ReadersTest.*")
+        found = {short(finding["test"]): finding for finding in report["findings"]}
+        self.assertEqual(sorted(found), ["ReadersTest.adds", "ReadersTest.sets"])
+        self.assertEqual(found["ReadersTest.adds"]["effect"], "accumulates")
+        self.assertEqual(found["ReadersTest.sets"]["effect"], "settles")
+        self.assertEqual([short(name) for name in found["ReadersTest.sets"]["readers"]], ["ReadersTest.reads"])
+        self.assertEqual(found["ReadersTest.adds"]["readers"], [])
+
+    def test_points(self):
+        """What tear-down restores is none; the points in the middle are not there, and that is said."""
+        suite = Suite("pollution_more", "junit4", WORDS)
+        _, report = suite.report("pollution", "--eager", *QUICK, "--tests", "*PointsTest.*")
+        self.assertEqual(leftovers(report), {})
+        result = suite.call("pollution", "--capture", "after-setup..after-teardown", "--tests", "*PointsTest.*")
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertIn("--capture takes before-setup and after-teardown", result.stderr)
+
+    def test_only_process(self):
+        suite = Suite("pollution", "junit4", WORDS)
+        _, report = suite.report("pollution", "--only", "process", *QUICK, "--tests", "*VmTest.locale",
+                                 "--tests", "*LeavesTest.number")
+        self.assertEqual(list(leftovers(report)), ["VmTest.locale"])
+
+
+class Roots(unittest.TestCase):
+    def test_polluted_roots(self):
+        """The root that carries it is found by putting fields back; another that differs is not named."""
+        suite = Suite("pollution_more", "junit4", WORDS)
+        _, report = suite.report("order", "--sandbox", "never", "--tests", "*OrderTest.*")
+        found = {short(finding["test"]): finding for finding in report["findings"] if finding["kind"] == "order-dependent"}
+        self.assertEqual(list(found), ["OrderTest.victim"])
+        self.assertEqual(found["OrderTest.victim"]["polluted"], ["subject.OrderTest.Config.values"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+#include "options.h"
+
+struct options options = { 1, 2, 3, 0.5, "plain" };

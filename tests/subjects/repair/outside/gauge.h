@@ -1,0 +1,3 @@
+void gauge_raise(void);
+void gauge_reset(void);
+int gauge_level(void);

@@ -1,0 +1,1 @@
+int decoy_use(void);
