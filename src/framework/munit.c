@@ -830,6 +830,14 @@ static struct err *munit_start(struct run *run, struct thread *thread)
 	return munit_run_call(run, thread);
 }
 
+static struct err *munit_before_hand_over(struct run *run)
+{
+	const struct munit *munit = run->state;
+	return calls_stub_becomes(run,
+				  RADDR(munit_stub_address(munit, STUB_BODY)),
+				  RADDR(munit->test.test));
+}
+
 const struct framework framework_munit = {
 	.name = "munit",
 	.state_size = sizeof(struct munit),
@@ -844,6 +852,7 @@ const struct framework framework_munit = {
 		.libraries = FRAMEWORK_LIST("libmunit"),
 	},
 	.isolation = "as with --no-fork",
+	.before_hand_over = munit_before_hand_over,
 	.attach = munit_attach,
 	.discover = munit_discover_call,
 	.start = munit_start,

@@ -421,6 +421,18 @@ static struct err *tinytest_start(struct run *run, struct thread *thread)
 	return tinytest_lead_to_next(run);
 }
 
+static struct err *tinytest_before_hand_over(struct run *run)
+{
+	const struct tinytest *tinytest = run->state;
+	if (tinytest->its.cleanup)
+		TRY(calls_stub_becomes(
+			run, RADDR(tinytest_stub(tinytest, STUB_CLEANUP)),
+			RADDR(tinytest->its.cleanup)));
+	return calls_stub_becomes(run,
+				  RADDR(tinytest_stub(tinytest, STUB_BODY)),
+				  RADDR(tinytest->test.function));
+}
+
 const struct framework framework_tinytest = {
 	.name = "tinytest",
 	.state_size = sizeof(struct tinytest),
@@ -436,6 +448,7 @@ const struct framework framework_tinytest = {
 		.symbols = FRAMEWORK_LIST("tinytest_main"),
 	},
 	.isolation = "as with --no-fork",
+	.before_hand_over = tinytest_before_hand_over,
 	.attach = tinytest_attach,
 	.list = tinytest_list,
 	.start = tinytest_start,

@@ -211,6 +211,17 @@ struct err *calls_stubs(struct thread *thread, size_t n, struct raddr *ret)
 			       sizeof(code), ret);
 }
 
+struct err *calls_stub_becomes(struct run *run, struct raddr stub,
+			       struct raddr function)
+{
+	uint8_t code[ARCH_FAR_JUMP_SIZE];
+	_Static_assert(CALLS_STUB_SIZE >= ARCH_FAR_JUMP_SIZE,
+		       "a stub has no room");
+	TRY(run_unbreak(run, stub));
+	arch_jump_far(function, code);
+	return memory_write(run->tracee, stub, code, sizeof(code));
+}
+
 uint64_t calls_caller_digest(struct run *run, const struct thread *thread)
 {
 	const struct user_regs_struct *r = &thread->regs.r;

@@ -89,6 +89,9 @@ struct err *calls_unmute(struct run *run, struct raddr function) _must_check_;
 #define CALLS_STUB_SIZE 16
 struct err *calls_stubs(struct thread *thread, size_t n,
 			struct raddr *ret) _must_check_;
+/* Such a function has no breakpoint any more: it goes on in that one. */
+struct err *calls_stub_becomes(struct run *run, struct raddr stub,
+			       struct raddr function) _must_check_;
 /*
  * At a function's first instruction: what its caller has in registers that calls
  * leave alone, and next to it on the stack. Where two calls of one function by

@@ -82,6 +82,11 @@ struct framework {
 	struct framework_own own; /* program/own.h */
 	/* Its tests wait for answers while they run, which we give. */
 	bool answered;
+	/*
+	 * A debugger takes over the test that has begun: what stands in for its
+	 * functions becomes these, because breakpoints go away. May be NULL.
+	 */
+	struct err *(*before_hand_over)(struct run *run);
 	/* Loaded, nothing run yet: set breakpoints. */
 	struct err *(*attach)(struct run *run);
 	/* Libraries were loaded in the meantime (dlopen); may be NULL. */

@@ -21,6 +21,8 @@ struct err *run_continue(struct run *run, struct tracee_event *ret)
 				   framework->own.title),
 			"run the test with the framework's own option "
 			"for a debugger (--debug)");
+	if (framework->before_hand_over)
+		TRY(framework->before_hand_over(run));
 	pid_t pid = tracee_pid(run->tracee);
 	tracer_tick(false);
 	struct err *err = tracee_hand_over(run->tracee);

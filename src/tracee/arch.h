@@ -251,6 +251,9 @@ bool arch_call(struct raddr at, struct raddr target,
 /* The same that goes there for good. */
 bool arch_jump(struct raddr at, struct raddr target,
 	       uint8_t out[ARCH_CALL_SIZE]);
+/* The same at any distance, at a function's entry: the result is lost. */
+#define ARCH_FAR_JUMP_SIZE 12
+void arch_jump_far(struct raddr target, uint8_t out[ARCH_FAR_JUMP_SIZE]);
 
 /*
  * Code that a function jumps to from its first instruction (arch_jump()) and that

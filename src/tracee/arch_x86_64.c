@@ -456,3 +456,12 @@ bool arch_jump(struct raddr at, struct raddr target,
 	out[0] = 0xe9;
 	return true;
 }
+
+void arch_jump_far(struct raddr target, uint8_t out[ARCH_FAR_JUMP_SIZE])
+{
+	/* movabs $target, %rax; jmp *%rax */
+	static const uint8_t load[] = { 0x48, 0xb8 }, jump[] = { 0xff, 0xe0 };
+	memcpy(out, load, sizeof(load));
+	memcpy(out + sizeof(load), &target.v, sizeof(target.v));
+	memcpy(out + sizeof(load) + sizeof(target.v), jump, sizeof(jump));
+}

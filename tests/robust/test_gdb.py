@@ -18,6 +18,11 @@ import unittest
 
 import runner
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+import build  # noqa: E402 (it lies in another folder)
+import frameworks  # noqa: E402
+import parts  # noqa: E402
+
 POLYGRAPH = None
 FOLDER = None
 FULL = False
@@ -134,6 +139,103 @@ Test(level, a_is_zero) {
 }
 Test(level, b_rises) { level = 1; }
 """),
+    "unity": ("c", ["uses:unity"], """#include "unity.h"
+int level;
+void setUp(void) {}
+void tearDown(void) {}
+static void test_is_zero(void) {
+    TEST_ASSERT_EQUAL_INT(0, level); // HERE
+}
+static void test_rises(void) { level = 1; }
+int main(void)
+{
+    UNITY_BEGIN();
+    RUN_TEST(test_is_zero);
+    RUN_TEST(test_rises);
+    return UNITY_END();
+}
+"""),
+    "munit": ("c", ["uses:munit-raft"], """#include "munit.h"
+int level;
+static MunitResult is_zero(const MunitParameter params[], void *data) {
+    munit_assert_int(level, ==, 0); // HERE
+    return MUNIT_OK;
+}
+static MunitResult rises(const MunitParameter params[], void *data) { level = 1; return MUNIT_OK; }
+static MunitTest tests[] = {
+    { "/is_zero", is_zero, NULL, NULL, 0, NULL }, { "/rises", rises, NULL, NULL, 0, NULL }, { NULL },
+};
+static const MunitSuite suite = { "", tests, NULL, 1, 0 };
+int main(int argc, char **argv) { return munit_suite_main(&suite, NULL, argc, argv); }
+"""),
+    "utest": ("c", ["uses:utest-suitesparse"], """#include "utest.h"
+int level;
+UTEST_MAIN()
+UTEST(level, is_zero) {
+    ASSERT_EQ(level, 0); // HERE
+}
+UTEST(level, rises) { level = 1; }
+"""),
+    "greatest": ("c", ["uses:greatest-1.3"], """#include "greatest.h"
+int level;
+TEST is_zero(void) {
+    ASSERT_EQ(0, level); // HERE
+    PASS();
+}
+TEST rises(void) { level = 1; PASS(); }
+GREATEST_MAIN_DEFS();
+int main(int argc, char **argv)
+{
+    GREATEST_MAIN_BEGIN();
+    RUN_TEST(is_zero);
+    RUN_TEST(rises);
+    GREATEST_MAIN_END();
+}
+"""),
+    "acutest": ("c", ["uses:acutest-nng"], """#include "acutest.h"
+int level;
+static void is_zero(void) {
+    TEST_CHECK(level == 0); // HERE
+}
+static void rises(void) { level = 1; }
+TEST_LIST = { { "is_zero", is_zero }, { "rises", rises }, { NULL, NULL } };
+"""),
+    "tinytest": ("c", ["uses:tinytest-libevent"], """#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tinytest.h"
+#include "tinytest_macros.h"
+int level;
+static void is_zero(void *data) {
+    tt_int_op(level, ==, 0); // HERE
+end:;
+}
+static void rises(void *data) { level = 1; }
+static struct testcase_t cases[] = { { "is_zero", is_zero, 0, NULL, NULL }, { "rises", rises, 0, NULL, NULL }, END_OF_TESTCASES };
+static struct testgroup_t groups[] = { { "level/", cases }, END_OF_GROUPS };
+int main(int argc, const char **argv) { return tinytest_main(argc, argv, groups); }
+"""),
+    "clar": ("c", ["uses:clar"], """#include "clar.h"
+int level;
+void test_level__a_is_zero(void) {
+    cl_assert_equal_i(level, 0); // HERE
+}
+void test_level__b_rises(void) { level = 1; }
+int main(int argc, char **argv) { return clar_test(argc, argv); }
+"""),
+    "qtest": ("cc", ["uses:qt5", "moc"], """#include <QtTest/QtTest>
+int level;
+class Level : public QObject {
+    Q_OBJECT
+private slots:
+    void isZero() {
+        QCOMPARE(level, 0); // HERE
+    }
+    void rises() { level = 1; }
+};
+QTEST_APPLESS_MAIN(Level)
+#include "suite.moc"
+"""),
     "functions": ("c", [], """#include <assert.h>
 int level;
 void test_is_zero(void) {
@@ -191,13 +293,29 @@ def line_of_here(source):
 class Debugger(unittest.TestCase):
     maxDiff = None
 
+    def component(self, name, uses):
+        """Flags for a framework whose source the subjects fetch."""
+        try:
+            builder = build.Builder(pathlib.Path(POLYGRAPH).resolve().parent)
+            if uses == "clar":  # whose script reads the program
+                found = frameworks.load("clar").clar_2020(builder, pathlib.Path(FOLDER) / name / "suite.c")
+            else:
+                found = builder.component(name, uses)
+        except parts.Unavailable as reason:
+            self.skipTest(str(reason))
+        return ["-w", *found.get("cflags", []), *map(str, found.get("sources", [])), *found.get("libs", [])]
+
     def build(self, name, suffix, libraries, source):
         folder = pathlib.Path(FOLDER) / name
         folder.mkdir()
         (folder / f"suite.{suffix}").write_text(source)
         flags = []
         for library in libraries:
-            if library.startswith("pkg-config:"):
+            if library.startswith("uses:"):
+                flags += self.component(name, library.split(":")[1])
+            elif library == "moc":
+                subprocess.run(["/usr/lib/qt5/bin/moc", "suite.cc", "-o", "suite.moc"], cwd=folder, check=True)
+            elif library.startswith("pkg-config:"):
                 found = subprocess.run(["pkg-config", "--cflags", "--libs", library.split(":")[1]], capture_output=True, text=True, check=False)
                 if found.returncode:
                     self.skipTest(f"{library.split(':')[1]} is not installed")
@@ -268,9 +386,11 @@ class Debugger(unittest.TestCase):
     def test_lldb(self):
         if not shutil.which("lldb"):
             self.skipTest("lldb is not installed")
-        suffix, libraries, source = SUITES["functions"]
-        folder = self.build("with_lldb", suffix, libraries, source)
-        self.check_stop(folder, self.find(folder, "order", "order-dependent"), source, "lldb")
+        for name in ("functions", "gtest"):
+            with self.subTest(name):
+                suffix, libraries, source = SUITES[name]
+                folder = self.build(f"{name}_with_lldb", suffix, libraries, source)
+                self.check_stop(folder, self.find(folder, "order", "order-dependent"), source, "lldb")
 
     def test_processes(self):
         """Each test is a process of its own: there is none of all of them."""
