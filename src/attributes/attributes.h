@@ -23,6 +23,7 @@
 #include "tracee/tracee.h"
 
 struct attributes;
+struct pids;
 
 struct attributes_options {
 	/* Where a variable or function of the program is; 0: it has none. */
@@ -42,6 +43,15 @@ struct attributes_options {
 	/* Descriptors of the tool in the tested process: never reported. */
 	const int *own;
 	size_t n_own;
+	/*
+	 * For attributes_capture_outside(). Is this descriptor or mapping, by
+	 * its path or in words ("socket unix"), not the tests' doing? And the
+	 * processes that it started and that lost their parents. Or NULL.
+	 */
+	bool (*ignores)(void *data, const char *thing, bool writes);
+	struct err *(*orphans)(void *data, struct pids *ret);
+	/* Descriptors are called by what they refer to, not by their numbers. */
+	bool unnumbered;
 };
 
 struct err *attributes_create(const struct attributes_options *options,
@@ -70,6 +80,12 @@ void attributes_touched(struct attributes *attributes, const char *path);
 struct err *attributes_capture(struct attributes *attributes,
 			       struct thread *thread,
 			       struct changes *ret) _must_check_;
+/*
+ * The same of a process that is not traced: rows that the kernel's files are
+ * enough for. It may run on meanwhile.
+ */
+struct err *attributes_capture_outside(struct attributes *attributes, pid_t pid,
+				       struct changes *ret) _must_check_;
 /* Is this change undone as of the last point? */
 bool attributes_undone(const struct attributes *attributes,
 		       const struct change *change);

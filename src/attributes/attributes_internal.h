@@ -190,7 +190,7 @@ struct attributes {
 	unsigned infos;	 /* kept open */
 	bool no_getfd;	 /* refused here */
 
-	/* Of this capture. */
+	/* Of this capture; NULL: it is looked at from outside. */
 	struct thread *thread;
 	struct tracee *tracee;
 	struct str status_text;
@@ -346,6 +346,8 @@ void ipc_take_touched(struct ipc_owner *owner);
 #undef ROW
 
 /* mappings.c */
+/* The same from checkout to checkout, where it lies below. */
+const char *attributes_shown_path(const struct attributes *a, const char *path);
 void mapped_clear(struct attributes *a);
 
 /* kernel.c: by number; NULL: not one that is compared. */

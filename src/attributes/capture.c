@@ -164,15 +164,37 @@ static struct err *attributes_probe_changes(struct attributes *a,
 		if (a->options.followed)
 			states = atomic_exchange(&a->dirty, 0);
 		*changed |= states;
-		TRY(ranges_probe(a, changed));
+		if (a->thread)
+			TRY(ranges_probe(a, changed));
 	}
-	filters_probe(a, *changed);
-	TRY(agent_probe(a, changed));
-	signals_probe(a, changed);
-	floats_probe(a, changed);
-	tasks_probe(a, changed);
+	if (a->thread) {
+		filters_probe(a, *changed);
+		TRY(agent_probe(a, changed));
+		signals_probe(a, changed);
+		floats_probe(a, changed);
+		tasks_probe(a, changed);
+	}
 	files_probe(a, changed);
 	return descriptors_probe(a, *changed, changed);
+}
+
+/* Rows that need neither the process's memory nor a call made in it. */
+static bool is_seen_outside(const struct attribute *row)
+{
+	static struct err *(*const reads[])(struct attributes * a,
+					    struct items * items) = {
+		read_directory,	  read_root,	      read_umask,
+		read_limits,	  read_descriptors,   read_children,
+		read_mappings,	  read_shared_memory, read_semaphores,
+		read_queues,	  read_ports,	      read_locks,
+		read_user_ids,	  read_group_ids,     read_groups,
+		read_personality, read_session,	      read_process_group,
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(reads); i++) {
+		if (row->read == reads[i])
+			return true;
+	}
+	return false;
 }
 
 static struct err *read_row(struct attributes *a, size_t index,
@@ -200,13 +222,10 @@ static struct err *read_row(struct attributes *a, size_t index,
 	return NULL;
 }
 
-struct err *attributes_capture(struct attributes *a, struct thread *thread,
-			       struct changes *ret)
+static struct err *attributes_capture_all(struct attributes *a, pid_t pid,
+					  struct changes *ret)
 {
-	a->thread = thread;
-	a->tracee = thread->tracee;
 	a->has_status = a->ids_moved = false;
-	pid_t pid = tracee_pid(thread->tracee);
 	if (pid != a->pid)
 		TRY(open_process(a, pid));
 	unsigned changed = 0;
@@ -224,14 +243,33 @@ struct err *attributes_capture(struct attributes *a, struct thread *thread,
 	if (changed & SOURCE_ZONE)
 		a->zone_variable = zone_variable(a);
 	for (size_t i = 0; i < attribute_count; i++) {
-		if (attribute_table[i].needs & changed)
+		if (attribute_table[i].needs & changed &&
+		    (a->thread || is_seen_outside(&attribute_table[i])))
 			TRY(read_row(a, i, ret));
 	}
-	TRY(ranges_settle(a));
+	if (a->thread)
+		TRY(ranges_settle(a));
 	a->ipc.last_time = time(NULL);
 	a->captured = true;
+	return NULL;
+}
+
+struct err *attributes_capture(struct attributes *a, struct thread *thread,
+			       struct changes *ret)
+{
+	a->thread = thread;
+	a->tracee = thread->tracee;
+	TRY(attributes_capture_all(a, tracee_pid(thread->tracee), ret));
 	a->thread = NULL;
 	return NULL;
+}
+
+struct err *attributes_capture_outside(struct attributes *a, pid_t pid,
+				       struct changes *ret)
+{
+	a->thread = NULL;
+	a->tracee = NULL;
+	return attributes_capture_all(a, pid, ret);
 }
 
 static bool split_root(const char *root, size_t *ret_row, char **ret_key)

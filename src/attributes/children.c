@@ -119,13 +119,27 @@ static struct err *add_processes(struct attributes *a, const struct pids *pids,
 	return NULL;
 }
 
+/* A child is listed at the thread that made it. */
+static struct err *find_children(struct attributes *a, struct pids *ret)
+{
+	if (a->tracee) {
+		for (size_t i = 0; i < tracee_threads(a->tracee); i++)
+			TRY(proc_read_children(
+				a->pid, tracee_thread(a->tracee, i)->tid, ret));
+		return tracee_orphans(a->tracee, ret);
+	}
+	_cleanup_(pids_freep) struct pids threads = {};
+	TRY(proc_read_threads(a->pid, &threads));
+	for (size_t i = 0; i < threads.n; i++)
+		TRY(proc_read_children(a->pid, threads.data[i], ret));
+	return a->options.orphans ? a->options.orphans(a->options.data, ret)
+				  : NULL;
+}
+
 struct err *read_children(struct attributes *a, struct items *items)
 {
 	_cleanup_(pids_freep) struct pids pids = {};
-	for (size_t i = 0; i < tracee_threads(a->tracee); i++)
-		TRY(proc_read_children(a->pid, tracee_thread(a->tracee, i)->tid,
-				       &pids));
-	TRY(tracee_orphans(a->tracee, &pids));
+	TRY(find_children(a, &pids));
 	TRY(add_processes(a, &pids, items));
 	forget_children(a);
 	return NULL;

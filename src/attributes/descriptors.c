@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 
 #include "attributes/attributes_internal.h"
+#include "base/masked.h"
 #include "base/proc.h"
 
 #define DESCRIPTORS_MAX 1024
@@ -570,6 +571,32 @@ struct err *descriptor_text(const struct attributes *a, int number,
 	return str_append(out, "nothing");
 }
 
+/* What it is called; "" where it does not count. */
+static struct err *descriptor_key(const struct attributes *a,
+				  const struct descriptor *d, struct str *ret)
+{
+	_cleanup_(str_freep) struct str thing = STR_INIT;
+	if (!a->options.unnumbered)
+		return str_appendf(ret, "%d", d->number);
+	/* Pipes come with child processes, and ports have a row: both are shown. */
+	if (d->port || !d->path || !*d->path ||
+	    (d->type == S_IFIFO && d->path[0] != '/'))
+		return str_append(ret, "");
+	bool named = d->path[0] == '/';
+	bool writes = (d->mode & O_ACCMODE) != O_RDONLY;
+	TRY(named ? path_text(d, &thing) : thing_text(d, &thing));
+	if (a->options.ignores &&
+	    a->options.ignores(a->options.data, thing.s, writes))
+		return str_append(ret, "");
+	const char *shown = attributes_shown_path(a, thing.s);
+	size_t n = 0;
+	const char *number = masked_long_number(shown, &n);
+	if (!number)
+		return str_append(ret, shown);
+	TRY(str_append_n(ret, shown, (size_t)(number - shown)));
+	return str_appendf(ret, MADE_UP_SHOWN "%s", number + n);
+}
+
 struct err *read_descriptors(struct attributes *a, struct items *items)
 {
 	struct stat st;
@@ -581,12 +608,14 @@ struct err *read_descriptors(struct attributes *a, struct items *items)
 	}
 	for (size_t i = 0; i < a->descriptors.n; i++) {
 		const struct descriptor *d = &a->descriptors.data[i];
-		char key[16];
-		snprintf(key, sizeof(key), "%d", d->number);
-		struct item *item;
-		TRY(items_add(items, key, &item));
-		_cleanup_(str_freep) struct str thing = STR_INIT,
+		_cleanup_(str_freep) struct str key = STR_INIT,
+						thing = STR_INIT,
 						flags = STR_INIT;
+		TRY(descriptor_key(a, d, &key));
+		if (!key.n)
+			continue;
+		struct item *item;
+		TRY(items_add(items, key.s, &item));
 		/* Where the standard streams go is reported there. */
 		bool covered = d->number < 3 && a->stdio_covers[d->number];
 		const char *path;

@@ -106,9 +106,7 @@ static bool mapping_is_wanted(const struct proc_mapping *mapping)
 	return !strncmp(name, "[anon_shmem", 11);
 }
 
-/* The same from checkout to checkout, where it lies below. */
-static const char *mapping_shown_path(const struct attributes *a,
-				      const char *path)
+const char *attributes_shown_path(const struct attributes *a, const char *path)
 {
 	const char *directory = a->options.directory;
 	size_t n = directory ? strlen(directory) : 0;
@@ -128,7 +126,7 @@ static void mapping_key(const struct attributes *a,
 	else if (!strncmp(name, "/memfd:", 7))
 		snprintf(out, n, "%.*s", (int)strcspn(name + 1, " "), name + 1);
 	else
-		snprintf(out, n, "%.1000s", mapping_shown_path(a, name));
+		snprintf(out, n, "%.1000s", attributes_shown_path(a, name));
 }
 
 static const char *rights_text(const struct proc_mapping *mapping)
@@ -221,6 +219,10 @@ static struct err *add_mappings(struct attributes *a,
 		const struct proc_mapping *mapping = &maps->data[i];
 		TRY(note_mapped(a, mapping));
 		if (!mapping_is_wanted(mapping) || is_old(a, mapping) ||
+		    (a->options.ignores &&
+		     a->options.ignores(a->options.data, mapping->path,
+					mapping->shared &&
+						mapping->writable)) ||
 		    map_text_get(code, mapping->path, &value))
 			continue;
 		mapping_key(a, mapping, key, sizeof(key));
@@ -292,7 +294,7 @@ static struct err *add_lock(const struct attributes *a, const char *line,
 		return NULL;
 	if (path)
 		snprintf(key, sizeof(key), "%.1000s",
-			 mapping_shown_path(a, path));
+			 attributes_shown_path(a, path));
 	else
 		snprintf(key, sizeof(key), "device %02x:%02x, inode %llu",
 			 major_, minor_, inode);

@@ -72,9 +72,12 @@ static void address_text(const struct sockaddr_storage *storage, socklen_t n,
 					 ntohs(in->sin_port), ret_port, max);
 	} else if (storage->ss_family == AF_INET6) {
 		const struct sockaddr_in6 *in = (const void *)storage;
-		inet_ntop(AF_INET6, &in->sin6_addr, address, sizeof(address));
+		bool mapped = IN6_IS_ADDR_V4MAPPED(&in->sin6_addr);
+		inet_ntop(mapped ? AF_INET : AF_INET6,
+			  in->sin6_addr.s6_addr + (mapped ? 12 : 0), address,
+			  sizeof(address));
 		if (in->sin6_port)
-			socket_port_text(kind, address, true,
+			socket_port_text(kind, address, !mapped,
 					 ntohs(in->sin6_port), ret_port, max);
 	} else if (storage->ss_family == AF_UNIX) {
 		const struct sockaddr_un *un = (const void *)storage;

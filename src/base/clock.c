@@ -4,6 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+uint64_t clock_ticks(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	long rate = sysconf(_SC_CLK_TCK);
+	return (uint64_t)now.tv_sec * (uint64_t)rate +
+	       (uint64_t)now.tv_nsec * (uint64_t)rate / NS_PER_S;
+}
 
 struct err *duration_parse(const char *text, uint64_t *ret_ns)
 {

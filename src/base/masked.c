@@ -52,6 +52,19 @@ bool masked_name(const char *root)
 	       !strcmp(root, &MASK_ANY[1]);
 }
 
+const char *masked_long_number(const char *name, size_t *ret_n)
+{
+	for (const char *at = name; *at; at += *at != '\0') {
+		size_t n = strspn(at, DIGITS);
+		if (n >= MASK_LONG_NUMBER && n <= MASK_RANDOM_MAX) {
+			*ret_n = n;
+			return at;
+		}
+		at += n;
+	}
+	return NULL;
+}
+
 bool masked_fits(const char *masked, const char *path)
 {
 	while (*masked) {

@@ -22,10 +22,16 @@
 #define MASK_PID "PID"
 #define MASK_DATE "DATE"
 #define MASK_DIFFERS "…"
-#define MASK_RANDOM_MAX 10 /* characters that mktemp(1) makes up, at most */
+#define MASK_RANDOM_MKTEMP 10 /* characters that mktemp(1) makes up, at most */
+/* Digits that File.createTempFile() of Java does: a random number of 64 bits. */
+#define MASK_RANDOM_MAX 20
+/* Fewer than these one in a thousand has. */
+#define MASK_LONG_NUMBER 16
 
 /* Does @name contain one of them? */
 bool masked_name(const char *name);
+/* Where @name has such a long number, and how long; NULL: it has none. */
+const char *masked_long_number(const char *name, size_t *ret_n);
 /* Is @path, or a folder above it, one that @masked stands for? */
 bool masked_fits(const char *masked, const char *path);
 /*

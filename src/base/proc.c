@@ -1,5 +1,6 @@
 #include "base/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -422,4 +423,21 @@ struct err *proc_read_children(pid_t pid, pid_t tid, struct pids *ret)
 		return NULL;
 	}
 	return proc_parse_children(text.s ? text.s : "", ret);
+}
+
+struct err *proc_read_threads(pid_t pid, struct pids *ret)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *folder = opendir(path);
+	struct err *err = NULL;
+	if (!folder)
+		return NULL;
+	for (const struct dirent *entry; !err && (entry = readdir(folder));) {
+		uint64_t tid;
+		if (str_to_u64(entry->d_name, 10, &tid))
+			err = vec_push(ret, (pid_t)tid);
+	}
+	closedir(folder);
+	return err;
 }

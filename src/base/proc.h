@@ -153,3 +153,5 @@ struct err *proc_parse_children(const char *text,
  */
 struct err *proc_read_children(pid_t pid, pid_t tid,
 			       struct pids *ret) _must_check_;
+/* Adds its threads; none where the process is gone. */
+struct err *proc_read_threads(pid_t pid, struct pids *ret) _must_check_;

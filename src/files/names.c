@@ -252,9 +252,9 @@ static bool names_random_part(const char *name, bool sure, size_t *ret_at,
 {
 	size_t n = strlen(name), last = SIZE_MAX, end = 0;
 	if (str_starts(name, "tmp.") &&
-	    strspn(name + 4, ALNUM) == MASK_RANDOM_MAX) {
+	    strspn(name + 4, ALNUM) == MASK_RANDOM_MKTEMP) {
 		*ret_at = 4;
-		*ret_n = MASK_RANDOM_MAX;
+		*ret_n = MASK_RANDOM_MKTEMP;
 		return true;
 	}
 	if (str_starts(name, "tmp") &&
@@ -334,13 +334,16 @@ struct err *names_mask(struct files_names *names, const struct delta *delta,
 	const char *mask = NULL;
 	size_t at = 0, n = 0;
 	bool sure = delta->marks & TOUCH_FRESH;
+	const char *number = masked_long_number(name, &n);
 	*ret = false;
+	if (number)
+		at = (size_t)(number - name);
 	if (pid_part(name, pid, &at, &n) ||
 	    pid_part(name, delta->creator, &at, &n))
 		mask = MASK_PID;
-	else if (made_fresh(delta, names->walking) &&
-		 names_random_part(name, sure, &at, &n) &&
-		 !in_date(name, at, n))
+	else if (number || (made_fresh(delta, names->walking) &&
+			    names_random_part(name, sure, &at, &n) &&
+			    !in_date(name, at, n)))
 		mask = MADE_UP_SHOWN;
 	if (!mask || names->shown.n >= MASKS_MAX)
 		return NULL;

@@ -65,12 +65,20 @@ static const char *place_to_prepare(const char *framework)
 	return NULL;
 }
 
+static bool is_java(const char *framework)
+{
+	return framework &&
+	       (!strcmp(framework, "java") || !strcmp(framework, "testng") ||
+		str_starts(framework, "junit"));
+}
+
 /* ---- what undoes a change ---- */
 
 /* One place, as hints need it. */
 struct hint_change {
 	enum change_where where;
 	const char *root, *path, *before, *after;
+	bool java; /* the test is written in it */
 };
 
 /* "NAME" of "environment[NAME]"; NULL: of something else. */
@@ -131,10 +139,12 @@ static struct err *append_file_undo(struct str *str,
 				    const struct hint_change *change)
 {
 	if (is_absent(change->before)) {
-		TRY(str_append(str, "remove(\""));
+		TRY(str_append(str, change->java ? "Files.delete(Path.of(\""
+						 : "remove(\""));
 		TRY(words_append(str, change->root));
-		return str_append(str, "\"), or write to a new folder for each "
-				       "test");
+		return str_appendf(
+			str, "\")%s, or write to a new folder for each test",
+			change->java ? ")" : "");
 	}
 	if (is_absent(change->after)) {
 		TRY(str_append(str, "create "));
@@ -147,10 +157,18 @@ static struct err *append_file_undo(struct str *str,
 }
 
 /* By the attribute: what puts it back. */
-static const struct {
+struct hint_undo {
 	const char *root;
 	const char *undo; /* "%s": the value before */
-} attributes[] = {
+};
+
+/* Where it is called otherwise in Java. */
+static const struct hint_undo java_attributes[] = {
+	{ "descriptor*", "close it" },
+	{ "mapping*", "keep no reference to the buffer" },
+};
+
+static const struct hint_undo attributes[] = {
 	{ "working-directory", "chdir() back to %s" },
 	{ "root-directory", "leave the new root in a child process" },
 	{ "umask", "umask(%s)" },
@@ -208,6 +226,11 @@ static struct err *append_process(struct str *str,
 	TRY(name_in_brackets(change->root, "system-property", &name));
 	if (name)
 		return append_property(str, change, name);
+	for (size_t i = 0; change->java && i < ARRAY_SIZE(java_attributes);
+	     i++) {
+		if (str_glob(java_attributes[i].root, change->root))
+			return str_append(str, java_attributes[i].undo);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(attributes); i++) {
 		const char *undo = attributes[i].undo;
 		const char *value = strstr(undo, "%s");
@@ -287,6 +310,7 @@ static struct err *hint_leftover(const struct leftover *leftover,
 		.path = path->path,
 		.before = path->before,
 		.after = path->after,
+		.java = is_java(framework),
 	};
 	return append_restore(str, &change, framework);
 }
@@ -329,6 +353,7 @@ static struct err *hint_dependence(const struct finding *finding,
 		.path = dependence->left.path,
 		.before = dependence->left.before,
 		.after = dependence->left.after,
+		.java = is_java(framework),
 	};
 	if (!change.path || !change.root)
 		return hint_unknown_place(finding, dependence, framework, str);

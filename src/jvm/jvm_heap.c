@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "jvm/jvm_classes.h"
+#include "jvm/jvm_outside.h"
 #include "jvm/jvm_tree.h"
 #include "state/containers.h"
 #include "suite/change.h"
@@ -61,13 +62,18 @@ static uint32_t jvm_heap_flags(const struct suite_watch *watch)
 	return flags;
 }
 
+static bool jvm_heap_is_watched(const struct suite_watch *watch)
+{
+	return watch && watch->what & (SUITE_MEMORY | SUITE_PROCESS);
+}
+
 static struct err *jvm_heap_prepare(struct jvm_suite *suite,
 				    struct str *options, struct strv *words)
 {
 	(void)words;
 	if (suite->heap.watched.n)
 		TRY(str_append(options, ",reads=1"));
-	return suite->heap.watch || suite->heap.watched.n
+	return jvm_heap_is_watched(suite->heap.watch) || suite->heap.watched.n
 		       ? str_append(options, ",heap=1")
 		       : NULL;
 }
@@ -115,7 +121,7 @@ static struct err *jvm_heap_begin(struct jvm_suite *suite, struct jvm_vm *vm)
 	_cleanup_(str_freep) struct str message = STR_INIT;
 	if (suite->heap.watched.n)
 		TRY(jvm_heap_send_places(&suite->heap, vm));
-	if (!watch)
+	if (!jvm_heap_is_watched(watch))
 		return NULL;
 	TRY(jvm_heap_send_classes(suite, vm));
 	uint32_t flags = jvm_heap_flags(watch);
@@ -321,6 +327,7 @@ struct err *jvm_heap_watch(struct suite *suite, const struct suite_watch *watch)
 				   "in Java suites it is not known when the "
 				   "set-up of a test ends"),
 			"--capture takes before-setup and after-teardown");
+	TRY(jvm_outside_watch((struct jvm_suite *)suite, watch));
 	((struct jvm_suite *)suite)->heap.watch = watch;
 	return NULL;
 }
@@ -344,7 +351,7 @@ struct err *jvm_heap_run_places(struct suite *suite, const size_t *order,
 {
 	struct jvm_suite *self = (struct jvm_suite *)suite;
 	struct jvm_heap *heap = &self->heap;
-	struct err *err = NULL;
+	struct err *err = jvm_outside_watch_places(self, places, n_places);
 	for (size_t i = 0; !err && i < n_places; i++) {
 		uint64_t number = jvm_heap_place(heap, &places[i]);
 		if (!number)
@@ -356,6 +363,10 @@ struct err *jvm_heap_run_places(struct suite *suite, const size_t *order,
 	if (!err)
 		err = jvm_run_restored(self, order, n, SUITE_SERIAL, observer);
 	heap->watched.n = heap->asked.n = 0;
+	struct err *failed = jvm_outside_watch(self, heap->watch);
+	if (!err)
+		return failed;
+	err_ignore(failed);
 	return err;
 }
 

@@ -344,6 +344,18 @@ static struct err *jvm_worker_start_vm(struct jvm_runner *runner,
 			     runner->next < runner->n || suite->runs > 1);
 }
 
+static struct err *jvm_worker_tell_gone(struct jvm_runner *runner,
+					struct jvm_worker *worker, size_t entry,
+					size_t test)
+{
+	for (const struct jvm_part *const *part = jvm_parts; *part; part++) {
+		if ((*part)->gone)
+			TRY((*part)->gone(runner->suite, worker->vm, entry,
+					  test, runner->observer));
+	}
+	return NULL;
+}
+
 static struct err *jvm_worker_end_vm(struct jvm_runner *runner,
 				     struct jvm_worker *worker)
 {
@@ -359,7 +371,10 @@ static struct err *jvm_worker_end_vm(struct jvm_runner *runner,
 		TRY(jvm_describe_end(worker,
 				     runner->suite->suite.options.timeout_ns,
 				     &result));
+		size_t entry = worker_entry(worker);
+		size_t test = worker_test(worker);
 		TRY(jvm_tell_finished(runner, worker, &result));
+		TRY(jvm_worker_tell_gone(runner, worker, entry, test));
 	}
 	jvm_worker_drop_vm(runner->suite, worker);
 	if (worker->chain->ends_with_vm)

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "jvm/jvm_choices.h"
 #include "jvm/jvm_heap.h"
+#include "jvm/jvm_outside.h"
 #include "jvm/jvm_pool.h"
 #include "jvm/jvm_tree.h"
 #include "jvm/kinds.h"
@@ -19,6 +20,7 @@
 
 const struct jvm_part *const jvm_parts[] = {
 	&jvm_heap_part,
+	&jvm_outside_part,
 	NULL,
 };
 
@@ -34,6 +36,7 @@ static void jvm_suite_close(struct suite *suite)
 {
 	struct jvm_suite *self = (struct jvm_suite *)suite;
 	jvm_pool_free(self);
+	jvm_outside_destroy(self->outside);
 	process_saving_destroy(self->saving);
 	if (self->saver)
 		err_ignore(saver_put_back(self->saver));
@@ -65,7 +68,7 @@ static const struct suite_ops ops = {
 	.unrestored = jvm_unrestored,
 	.java_models = true,
 	.choose = jvm_choose,
-	.watched = SUITE_MEMORY | SUITE_PROCESS,
+	.watched = SUITE_ALL,
 	.watch = jvm_heap_watch,
 	.initialise = jvm_heap_initialise,
 	.run_places = jvm_heap_run_places,
@@ -129,10 +132,16 @@ struct err *jvm_suite_start_vm(struct jvm_suite *suite, struct jvm_vm **ret)
 		.options = options.s,
 		.words = &words,
 	};
-	if (suite->saving)
+	_cleanup_(jvm_seen_destroyp) struct jvm_seen *seen = NULL;
+	if (suite->outside) {
+		TRY(jvm_seen_create(suite, &seen));
+		command.follow = jvm_seen_follow(seen);
+	} else if (suite->saving) {
 		TRY(process_saving_begin(suite->saving, &command.follow));
+	}
 	_cleanup_(jvm_vm_destroyp) struct jvm_vm *vm = NULL;
 	TRY(jvm_vm_start(&command, &vm));
+	vm->seen = take_ptr(seen);
 	if (suite->saving)
 		process_saving_started(suite->saving,
 				       take_ptr(vm->process.unfollowed));

@@ -20,6 +20,7 @@
 #include "jvm/jvm_vm.h"
 #include "suite/kind.h"
 
+struct jvm_outside;
 struct jvm_suite;
 
 /* To add one: define it in a file of its own and list it in jvm_suite.c. */
@@ -43,6 +44,10 @@ struct jvm_part {
 	struct err *(*ended)(struct jvm_suite *suite, struct jvm_vm *vm,
 			     size_t entry, size_t test,
 			     const struct suite_observer *observer);
+	/* The VM ended in this test; after the observer's finished(). */
+	struct err *(*gone)(struct jvm_suite *suite, struct jvm_vm *vm,
+			    size_t entry, size_t test,
+			    const struct suite_observer *observer);
 };
 
 extern const struct jvm_part *const jvm_parts[]; /* ends with NULL */
@@ -69,7 +74,8 @@ struct jvm_heap {
 struct jvm_suite {
 	struct suite suite;
 	struct jvm_heap heap;
-	struct strv ids; /* by test */
+	struct jvm_outside *outside; /* jvm_outside.h; NULL: nothing */
+	struct strv ids;	     /* by test */
 	struct strv folders;
 	struct saver *saver;	       /* of files; NULL: none are kept */
 	struct process_saving *saving; /* their calls; NULL as above */

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/macro.h"
+#include "jvm/jvm_outside.h"
 #include "jvm/jvm_run.h"
 #include "keep/save.h"
 #include "suite/tree.h"
@@ -43,7 +44,7 @@ const char *jvm_unrestored(const struct suite *suite, size_t i)
 
 static unsigned jvm_jobs(const struct jvm_suite *suite, unsigned flags)
 {
-	return flags & SUITE_SERIAL || suite->shares_files
+	return flags & SUITE_SERIAL || suite->shares_files || suite->outside
 		       ? 1
 		       : suite->suite.options.jobs;
 }
@@ -55,6 +56,7 @@ static struct err *jvm_run_kept(struct jvm_suite *suite,
 				const struct suite_observer *observer)
 {
 	TRY(jvm_put_back(&suite->suite));
+	TRY(jvm_outside_begin_run(suite, observer));
 	struct err *err = jvm_run_chains(suite, chains, n,
 					 jvm_jobs(suite, flags), observer);
 	struct err *failed = jvm_put_back(&suite->suite);

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/macro.h"
+#include "jvm/jvm_outside.h"
 
 #define FILL_SIZE ((size_t)64 << 10)
 
@@ -52,6 +53,7 @@ void jvm_vm_destroy(struct jvm_vm *vm)
 	if (!vm)
 		return;
 	process_reap(&vm->process);
+	jvm_seen_destroy(vm->seen);
 	closep(&vm->channel);
 	str_free(&vm->input);
 	free(vm->words);

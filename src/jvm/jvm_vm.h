@@ -15,6 +15,8 @@
 #include "process/process.h"
 #include "suite/choice_block.h"
 
+struct jvm_seen;
+
 struct jvm_vm {
 	struct process process;
 	int channel;	  /* our end; -1: closed */
@@ -26,6 +28,7 @@ struct jvm_vm {
 	char *version; /* of Java */
 	struct strv adapters;
 	struct choice_block block; /* jvm_choices.h; may be empty */
+	struct jvm_seen *seen;	   /* jvm_outside.h; or NULL */
 };
 
 /* @options: for the agent, after "fd=N", each with its comma; "" is fine. */

@@ -10,6 +10,7 @@
 
 #include "vm/vm_choices.h"
 #include "vm/vm_heap.h"
+#include "vm/vm_outside.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 /* Of the process where the controller is gone, or says nonsense. */
@@ -18,6 +19,7 @@
 static const struct vm_part *const parts[] = {
 	&vm_choices,
 	&vm_heap_part,
+	&vm_outside_part,
 	NULL,
 };
 
@@ -108,6 +110,14 @@ static uint8_t *channel_receive(JNIEnv *env, struct wire_vm_head *ret)
 	}
 }
 
+void vm_wait(JNIEnv *env)
+{
+	struct wire_vm_head head;
+	free(channel_receive(env, &head));
+	if (head.kind != WIRE_VM_GO)
+		channel_lost();
+}
+
 /* ---- native methods of polygraph.Agent ---- */
 
 /* void send(int kind, byte[] data, int n) */
@@ -170,10 +180,7 @@ static void JNICALL agent_test_ends(JNIEnv *env, jclass self, jint entry,
 			(*part)->test_ends(env, (uint32_t)entry);
 	}
 	agent_send(env, self, WIRE_VM_ENDED, data, n);
-	struct wire_vm_head head;
-	free(channel_receive(env, &head));
-	if (head.kind != WIRE_VM_GO)
-		channel_lost();
+	vm_wait(env);
 }
 
 /* The method's first line; 0: not known. */

@@ -48,5 +48,7 @@ struct vm_part {
 jvmtiEnv *vm_environment(JavaVM *vm, const jvmtiCapabilities *wanted);
 /* Value of "name=value" in the comma-separated @options; -1: not given. */
 long vm_option(const char *options, const char *name);
+/* Until the controller says WIRE_VM_GO. */
+void vm_wait(JNIEnv *env);
 /* One message as a whole, from any thread. */
 void vm_send(uint16_t kind, const void *data, size_t n);

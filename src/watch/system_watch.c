@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attributes/attributes.h"
@@ -190,15 +189,6 @@ static const char *loaded_library(void *data, size_t index)
 }
 
 /* ---- the process ---- */
-
-static uint64_t ticks_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	long rate = sysconf(_SC_CLK_TCK);
-	return (uint64_t)now.tv_sec * (uint64_t)rate +
-	       (uint64_t)now.tv_nsec * (uint64_t)rate / NS_PER_S;
-}
 
 /* Those from before the first test work for it: they are never left over. */
 static void spare_helpers(struct system_watch *watch, pid_t pid)
@@ -460,7 +450,7 @@ struct err *system_watch_capture(struct system_watch *watch,
 {
 	if (!watch->tracee)
 		return NULL;
-	uint64_t now = ticks_now();
+	uint64_t now = clock_ticks();
 	if (!atomic_load(&watch->first_test))
 		atomic_store(&watch->first_test, now);
 	atomic_store(&watch->this_test, now);

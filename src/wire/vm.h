@@ -39,7 +39,8 @@ enum wire_vm_kind {
 	/* Of the parts, both ways. */
 	WIRE_VM_HEAP = 64,
 	WIRE_VM_CHOICES = 128,
-	WIRE_VM_KINDS = 192,
+	WIRE_VM_OUTSIDE = 192,
+	WIRE_VM_KINDS = 256,
 };
 
 struct wire_vm_head {

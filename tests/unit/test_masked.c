@@ -24,6 +24,8 @@ static void test_fits(void **state)
 	assert_false(masked_fits("/tmp/file", "/tmp/files"));
 	assert_true(masked_fits("/tmp/fileXXXXXX.txt", "/tmp/filea1B2_3.txt"));
 	assert_false(masked_fits("/tmp/fileXXXXXX.txt", "/tmp/filea1B.txt"));
+	assert_true(masked_fits("/tmp/junitXXXXXX/a",
+				"/tmp/junit1234567890123456789/a"));
 	assert_true(masked_fits("log.PID", "log.4711"));
 	assert_false(masked_fits("log.PID", "log.x"));
 	assert_true(masked_fits("log-DATE", "log-2026-11-16"));
@@ -31,6 +33,18 @@ static void test_fits(void **state)
 	assert_false(masked_fits("log-DATE", "log-2026-13-16"));
 	assert_true(masked_fits("/tmp/*", "/tmp/any"));
 	assert_false(masked_fits("/tmp/*", "/tmp"));
+}
+
+static void test_long_number(void **state)
+{
+	(void)state;
+	size_t n = 0;
+	const char *name = "a1b1234567890123456789.tmp";
+	assert_ptr_equal(masked_long_number(name, &n), name + 3);
+	assert_int_equal(n, 19);
+	assert_null(masked_long_number("log.1700000000000", &n));
+	assert_null(masked_long_number("123456789012345678901", &n));
+	assert_null(masked_long_number("", &n));
 }
 
 static void test_date(void **state)
@@ -86,9 +100,8 @@ static void test_differs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_name),
-		cmocka_unit_test(test_fits),
-		cmocka_unit_test(test_date),
+		cmocka_unit_test(test_name),	    cmocka_unit_test(test_fits),
+		cmocka_unit_test(test_long_number), cmocka_unit_test(test_date),
 		cmocka_unit_test(test_differs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

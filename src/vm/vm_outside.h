@@ -1,0 +1,5 @@
+#pragma once
+
+#include "vm/vm_agent.h"
+
+extern const struct vm_part vm_outside_part;
