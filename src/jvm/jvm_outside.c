@@ -97,7 +97,8 @@ static bool seen_ignores(void *data, const char *thing, bool writes)
 		if (!strcmp(thing, own[i]))
 			return true;
 	}
-	if (str_starts(thing, "/proc/") || str_starts(thing, "/memfd:java_heap"))
+	if (str_starts(thing, "/proc/") ||
+	    str_starts(thing, "/memfd:java_heap"))
 		return true;
 	for (size_t i = 0; !writes && i < libraries->n; i++) {
 		if (path_is_below(thing, libraries->data[i]))
@@ -238,7 +239,8 @@ static void jvm_outside_destroyp(struct jvm_outside **outside)
 /* Can calls be followed here? */
 static struct err *outside_try_follow(struct jvm_outside *outside)
 {
-	const char *method = outside->watch ? outside->watch->file_method : NULL;
+	const char *method =
+		outside->watch ? outside->watch->file_method : NULL;
 	if (method && !strcmp(method, "walk"))
 		return NULL;
 	_cleanup_(err_destroyp) struct err *err = process_try_follow();

@@ -117,6 +117,8 @@ static struct err *jvm_tell_finished(struct jvm_runner *runner,
 	result->test = worker_test(worker);
 	result->entry = worker_entry(worker);
 	result->ns = clock_now() - worker->since;
+	result->threads = worker->vm->threads;
+	worker->vm->threads = false;
 	TRY(capture_text(&worker->capture, &result->output, &result->output_n,
 			 &result->output_dropped));
 	if (result->outcome == OUTCOME_PASS &&
@@ -304,7 +306,12 @@ static struct err *jvm_describe_end(const struct jvm_worker *worker,
 {
 	const struct process *process = &worker->vm->process;
 	_cleanup_(str_freep) struct str name = STR_INIT;
-	result->outcome = worker->timed_out ? OUTCOME_TIMEOUT : OUTCOME_CRASH;
+	result->outcome = worker->timed_out || worker->vm->hangs
+				  ? OUTCOME_TIMEOUT
+				  : OUTCOME_CRASH;
+	if (worker->vm->hangs)
+		return process_message(result,
+				       "hangs: all of its threads wait");
 	if (worker->timed_out) {
 		char limit[16];
 		duration_format(limit_ns, limit);

@@ -11,6 +11,7 @@
 #include "jvm/jvm_heap.h"
 #include "jvm/jvm_outside.h"
 #include "jvm/jvm_pool.h"
+#include "jvm/jvm_schedules.h"
 #include "jvm/jvm_tree.h"
 #include "jvm/kinds.h"
 #include "keep/save.h"
@@ -21,6 +22,7 @@
 const struct jvm_part *const jvm_parts[] = {
 	&jvm_heap_part,
 	&jvm_outside_part,
+	&jvm_schedules_part,
 	NULL,
 };
 
@@ -74,6 +76,7 @@ static const struct suite_ops ops = {
 	.run_places = jvm_heap_run_places,
 	.places_max = JVM_HEAP_PLACES,
 	.try_roots = jvm_try_roots,
+	.run_schedule = jvm_run_schedule,
 	.close = jvm_suite_close,
 };
 

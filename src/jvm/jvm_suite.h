@@ -71,11 +71,22 @@ struct jvm_heap {
 	size_t last_entry, last_test;
 };
 
+struct suite_schedule;
+struct suite_trace;
+
+/* Of jvm_schedules.h: while a test runs under a schedule. */
+struct jvm_schedules {
+	const struct suite_schedule *schedule; /* NULL: it does not */
+	struct suite_trace *trace;
+	size_t test;
+};
+
 struct jvm_suite {
 	struct suite suite;
 	struct jvm_heap heap;
 	struct jvm_outside *outside; /* jvm_outside.h; NULL: nothing */
 	struct strv ids;	     /* by test */
+	struct jvm_schedules schedules;
 	struct strv folders;
 	struct saver *saver;	       /* of files; NULL: none are kept */
 	struct process_saving *saving; /* their calls; NULL as above */

@@ -109,6 +109,7 @@ static struct err *explore_one(struct schedules_exploration *exploration,
 	if (exploration->found || schedules_enough(exploration->search))
 		return NULL;
 	TRY(try_late(exploration, schedule, &trial));
+	exploration->needed = trial.trace.ended == SUITE_HOLD_NEEDED;
 	if (schedules_shows(&trial))
 		return schedules_add_late(exploration, schedule, &trial,
 					  exploration->search->runs);
@@ -155,14 +156,38 @@ make_late(const struct schedules_exploration *exploration, const char *event)
 	};
 }
 
+static bool events_have(const struct schedules_events *events, const char *key)
+{
+	for (size_t i = 0; i < events->n; i++) {
+		if (!strcmp(events->data[i]->key, key))
+			return true;
+	}
+	return false;
+}
+
+/* What was held only now: whether a thread has to wait is often chance. */
+static struct err *add_held_events(const struct suite_trace *trace,
+				   struct schedules_events *events)
+{
+	for (size_t i = 0; i < trace->moments.n && events->n < EVENTS_MAX;
+	     i++) {
+		const struct suite_moment *moment = &trace->moments.data[i];
+		if (moment->kind == SUITE_MOMENT_HELD && moment->key &&
+		    !events_have(events, moment->key))
+			TRY(vec_push(events, moment));
+	}
+	return NULL;
+}
+
 /* Everything was late, and the test failed: is one piece of work enough? */
 static struct err *reduce_all(struct schedules_exploration *exploration,
-			      const struct schedules_events *events,
+			      struct schedules_events *events,
 			      const struct suite_schedule *all,
 			      struct schedules_trial *failing)
 {
 	struct schedules_search *search = exploration->search;
 	uint64_t runs = search->runs;
+	TRY(add_held_events(&failing->trace, events));
 	/* The first one was tried before. */
 	for (size_t i = 1; i < events->n && !exploration->found; i++) {
 		_cleanup_(
@@ -182,7 +207,7 @@ static struct err *reduce_all(struct schedules_exploration *exploration,
 }
 
 static struct err *explore_all(struct schedules_exploration *exploration,
-			       const struct schedules_events *events)
+			       struct schedules_events *events)
 {
 	_cleanup_(schedules_trial_free) struct schedules_trial trial = {};
 	struct suite_schedule all = make_late(exploration, SUITE_ALL_EVENTS);
@@ -206,7 +231,10 @@ struct err *schedules_explore_first(struct schedules_exploration *exploration)
 		return NULL;
 	struct suite_schedule one = make_late(exploration, events.data[0]->key);
 	TRY(explore_one(exploration, &one));
-	return events.n > 1 ? explore_all(exploration, &events) : NULL;
+	/* What it waited for was the first part of more that is to come. */
+	return events.n > 1 || exploration->needed
+		       ? explore_all(exploration, &events)
+		       : NULL;
 }
 
 /* The keys that are left, each alone. */

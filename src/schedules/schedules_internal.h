@@ -58,6 +58,7 @@ struct schedules_exploration {
 	struct suite_schedule passing;
 	char *held;			    /* its event; or NULL */
 	VEC(struct schedules_range) ranges; /* of events that were held */
+	bool needed; /* the test waited for what was held last */
 	bool found;
 };
 

@@ -11,16 +11,14 @@
 #include "vm/vm_choices.h"
 #include "vm/vm_heap.h"
 #include "vm/vm_outside.h"
+#include "vm/vm_schedules.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 /* Of the process where the controller is gone, or says nonsense. */
 #define LOST_STATUS 125
 
 static const struct vm_part *const parts[] = {
-	&vm_choices,
-	&vm_heap_part,
-	&vm_outside_part,
-	NULL,
+	&vm_choices, &vm_heap_part, &vm_outside_part, &vm_schedules_part, NULL,
 };
 
 static struct {

@@ -102,7 +102,9 @@ static const struct {
 
 static enum vm_caller judge_name(const char *class_name, const char *method)
 {
-	if (!strncmp(method, VM_PREFIX, strlen(VM_PREFIX)))
+	/* The VM's own class for a lambda expression calls what is in it. */
+	if (!strncmp(method, VM_PREFIX, strlen(VM_PREFIX)) ||
+	    strstr(class_name, "$$Lambda$"))
 		return CALLER_HELPER;
 	if (!strcmp(class_name, "Ljava/io/File;") &&
 	    !strcmp(method, "listFiles"))
@@ -275,4 +277,38 @@ void vm_callers_frames(unsigned char *out, size_t size, uint64_t *ret_n)
 		at += one;
 	}
 	*ret_n = at;
+}
+
+/* Ways to wait that everything else in the library is made of. */
+static bool is_plain_waiting(const char *class_name)
+{
+	static const char *const names[] = {
+		"Ljdk/internal/misc/Unsafe;",
+		"Ljava/util/concurrent/locks/",
+		"Ljava/lang/Object;",
+		"Ljava/lang/Thread;",
+	};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strncmp(class_name, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
+void vm_callers_library_frame(unsigned char *out, size_t size, uint64_t *ret_n)
+{
+	jvmtiFrameInfo frames[FRAMES];
+	jint n = 0;
+	*ret_n = 0;
+	if ((*jvmti)->GetStackTrace(jvmti, NULL, 0, FRAMES, frames, &n))
+		return;
+	for (jint i = 0; i < n && !*ret_n; i++) {
+		char *class_name, *method;
+		bool named = callers_name_method(frames[i].method, &class_name,
+						 &method);
+		if (named && !is_plain_waiting(class_name))
+			*ret_n = put_frame(&frames[i], (char *)out, size);
+		give_back(class_name);
+		give_back(method);
+	}
 }

@@ -25,3 +25,9 @@ int vm_callers_model(int model);
  * has them; *@ret_n bytes, at most @size.
  */
 void vm_callers_frames(unsigned char *out, size_t size, uint64_t *ret_n);
+
+/*
+ * The same of a thread that has no frame of the program: the innermost one of the
+ * library that says what it waits for.
+ */
+void vm_callers_library_frame(unsigned char *out, size_t size, uint64_t *ret_n);

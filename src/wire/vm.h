@@ -39,6 +39,7 @@ enum wire_vm_kind {
 	/* Of the parts, both ways. */
 	WIRE_VM_HEAP = 64,
 	WIRE_VM_CHOICES = 128,
+	WIRE_VM_SCHEDULES = 160,
 	WIRE_VM_OUTSIDE = 192,
 	WIRE_VM_KINDS = 256,
 };
