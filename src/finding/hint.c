@@ -166,6 +166,11 @@ struct hint_undo {
 static const struct hint_undo java_attributes[] = {
 	{ "descriptor*", "close it" },
 	{ "mapping*", "keep no reference to the buffer" },
+	{ "thread*", "end and join the thread, or shut its executor down" },
+	{ "test-thread*", "set it back on the test's thread" },
+	{ "logger*", "keep the logger, and set its level and handlers back" },
+	{ "security-providers", "Security.removeProvider() what was added" },
+	{ "environment*", "set the variable back in the same way" },
 };
 
 static const struct hint_undo attributes[] = {
@@ -220,7 +225,8 @@ static struct err *append_process(struct str *str,
 				  const struct hint_change *change)
 {
 	_cleanup_(freep) char *name = NULL;
-	TRY(name_in_brackets(change->root, "environment", &name));
+	if (!change->java)
+		TRY(name_in_brackets(change->root, "environment", &name));
 	if (name)
 		return append_environment(str, change, name);
 	TRY(name_in_brackets(change->root, "system-property", &name));

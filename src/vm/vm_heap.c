@@ -213,6 +213,8 @@ static void heap_at(JNIEnv *env, uint32_t point, uint32_t entry)
 	heap_update(env, &changes);
 	if (tells)
 		tell_changes(entry, &changes);
+	if (heap.flags & WIRE_HEAP_PROCESS)
+		heap_state_update(env, tells, entry);
 	watch.first_roots = heap.roots.n;
 	heap_changes_free(&changes);
 	(*env)->ExceptionClear(env);
@@ -361,6 +363,7 @@ static void heap_watch(JNIEnv *env, struct heap_reader *reader)
 static void heap_initialise(JNIEnv *env, struct heap_reader *reader)
 {
 	uint32_t n = heap_reader_u32(reader);
+	heap_state_eager();
 	jclass loader = (*env)->FindClass(env, "java/lang/ClassLoader");
 	jclass class = (*env)->FindClass(env, "java/lang/Class");
 	jmethodID system =

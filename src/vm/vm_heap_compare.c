@@ -284,6 +284,17 @@ static bool is_told(const struct heap_comparison *compare, uint32_t root)
 	       (n && compare->changes->data[n - 1].root == root);
 }
 
+/* A property that is set when the default time zone is first asked for. */
+static bool is_noted_by_library(const char *key, const struct heap_side *before)
+{
+	struct heap_string text = {};
+	bool empty = before->absent || !before->node ||
+		     (heap_string_text(before->graph, before->node, &text) &&
+		      !text.n);
+	free(text.data);
+	return empty && !strcmp(key, "user.timezone");
+}
+
 static void compare_differ(struct heap_comparison *compare, uint32_t root,
 			   uint32_t parent, const struct heap_step *step,
 			   const struct heap_side *before,
@@ -309,6 +320,11 @@ static void compare_differ(struct heap_comparison *compare, uint32_t root,
 		return;
 	}
 	char *key = change_key(compare, root, parent, step);
+	if (key && is_noted_by_library(key, before)) {
+		free(key);
+		free(path);
+		return;
+	}
 	if (key) { /* as its root is shown */
 		struct heap_string named = {};
 		heap_appendf(&named, "%s[%s]", it->label, key);

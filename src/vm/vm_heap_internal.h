@@ -240,6 +240,10 @@ void heap_class_loaded(JNIEnv *env, jclass mirror); /* any thread */
 void heap_classes_scan(JNIEnv *env);
 void heap_roots_add_attributes(JNIEnv *env);
 
+/* vm_heap_state.c: what differs from the last call is told, or forgotten. */
+void heap_state_update(JNIEnv *env, bool tells, uint32_t entry);
+void heap_state_eager(void); /* what is not in use yet is initialised */
+
 /* vm_heap_recipes.c */
 const struct heap_recipe *heap_recipe_for(const char *type);
 enum heap_kind heap_kind_for(const char *type);

@@ -17,7 +17,7 @@ OPTIONS = ["--container", "subject.State$Ring: sequence first=items count=used",
            "--container", "subject.State$Statistics: skip",
            "--exclude-fields", r"\.lastUsed$", "--exclude-roots", r"State\.excluded$"]
 QUICK = ["--no-effect", "--no-readers", "--sandbox", "never"]
-WORDS = ["-Duser.timezone=UTC", "-Duser.language=en", "-Duser.region=US"]
+WORDS = ["-Duser.timezone=UTC", "-Duser.language=en", "-Duser.region=US", "--add-opens=java.base/java.util=ALL-UNNAMED"]
 
 
 def expected():
@@ -98,6 +98,13 @@ class Meaning(unittest.TestCase):
         result = suite.call("pollution", "--capture", "after-setup..after-teardown", "--tests", "*PointsTest.*")
         self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
         self.assertIn("--capture takes before-setup and after-teardown", result.stderr)
+
+    def test_property_of_the_library(self):
+        """user.timezone is set when the default time zone is first asked for: not by the test."""
+        suite = Suite("pollution", "junit4", WORDS[1:])
+        _, report = suite.report("pollution", *QUICK, "--only", "process", "--tests", "*VmTest.reads",
+                                 "--tests", "*VmTest.property")
+        self.assertEqual(list(leftovers(report)), ["VmTest.property"])
 
     def test_only_process(self):
         suite = Suite("pollution", "junit4", WORDS)

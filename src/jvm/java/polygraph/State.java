@@ -1,0 +1,175 @@
+package polygraph;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.logging.Handler;
+import java.util.logging.LogManager;
+import java.util.logging.Logger;
+
+/**
+ * What a VM has of its own that lies in no static field to compare: threads that run on, loggers, the environment as programs see
+ * it, and the thread that tests run on. The agent asks at the points of a test (src/vm/vm_heap_state.c).
+ */
+final class State {
+	/** A thread that is about to end has this long. */
+	private static final long ENDING_MS = 50;
+	private static final String DEFAULT = "default";
+
+	private static Map<String, String> environment = new HashMap<>(System.getenv());
+	private static Map<String, String> loggers;
+	private static Map<String, String> own = own();
+	private static Set<Long> threads = Collections.emptySet();
+
+	private State() {
+	}
+
+	/**
+	 * What differs from the last call: name, before and after of each.
+	 * @param logging it is in use: asking would initialise it
+	 */
+	static String[] changes(boolean logging) {
+		List<String> changes = new ArrayList<>();
+		Map<String, String> now = System.getenv();
+		if (!now.equals(environment)) {
+			compare("environment", quoted(environment), quoted(now), "unset", changes);
+			environment = new HashMap<>(now);
+		}
+		Map<String, String> thread = own();
+		if (!thread.equals(own))
+			compare(null, own, thread, "none", changes);
+		own = thread;
+		if (logging)
+			compareLoggers(changes);
+		compareThreads(changes);
+		return changes.isEmpty() ? null : changes.toArray(new String[0]);
+	}
+
+	private static void compare(String name, Map<String, String> before, Map<String, String> after, String absent,
+		List<String> changes) {
+		Map<String, String> all = new TreeMap<>(before);
+		all.putAll(after);
+		for (String key : all.keySet())
+			add(name == null ? key : name + "[" + key + "]", before.getOrDefault(key, absent),
+				after.getOrDefault(key, absent), changes);
+	}
+
+	private static void add(String root, String before, String after, List<String> changes) {
+		if (!before.equals(after))
+			Collections.addAll(changes, root, before, after);
+	}
+
+	private static Map<String, String> quoted(Map<String, String> texts) {
+		Map<String, String> quoted = new HashMap<>();
+		texts.forEach((key, value) -> quoted.put(key, "\"" + value + "\""));
+		return quoted;
+	}
+
+	/** The thread that tests run on. */
+	private static Map<String, String> own() {
+		Map<String, String> own = new HashMap<>(4);
+		Thread thread = Thread.currentThread();
+		ClassLoader loader = thread.getContextClassLoader();
+		own.put("test-thread[interrupted]", thread.isInterrupted() ? "yes" : "no");
+		own.put("test-thread[context-class-loader]", loader == null ? "null" : loader.getClass().getName());
+		own.put("test-thread[priority]", Integer.toString(thread.getPriority()));
+		return own;
+	}
+
+	/* ---- logging ---- */
+
+	private static String describe(Logger logger) {
+		StringBuilder text = new StringBuilder(logger.getLevel() == null ? DEFAULT : "level " + logger.getLevel());
+		for (Handler handler : logger.getHandlers())
+			text.append(", ").append(handler.getClass().getName()).append(" at ").append(handler.getLevel());
+		if (logger.getFilter() != null)
+			text.append(", filter ").append(logger.getFilter().getClass().getName());
+		if (!logger.getUseParentHandlers())
+			text.append(", not to its parent");
+		return text.toString();
+	}
+
+	/** Those that are new are as all are at first; those that are gone were collected. */
+	private static void compareLoggers(List<String> changes) {
+		LogManager manager = LogManager.getLogManager();
+		Map<String, String> now = new TreeMap<>();
+		for (String name : Collections.list(manager.getLoggerNames())) {
+			Logger logger = manager.getLogger(name);
+			if (logger != null)
+				now.put(name.isEmpty() ? "root" : name, describe(logger));
+		}
+		if (loggers != null)
+			now.forEach((name, text) -> add("logger[" + name + "]", loggers.getOrDefault(name, DEFAULT), text, changes));
+		loggers = now;
+	}
+
+	/* ---- threads ---- */
+
+	/** Not those of the JDK and of test frameworks. */
+	private static boolean counts(Thread thread) {
+		ThreadGroup group = thread.getThreadGroup();
+		if (group == null || group.getParent() == null || thread == Thread.currentThread())
+			return false;
+		String name = thread.getName();
+		return !name.startsWith("ForkJoinPool.commonPool-") && !name.startsWith("CompletableFutureDelayScheduler")
+			&& !name.startsWith("junit-") && !name.startsWith("TestNG") && !name.startsWith("DestroyJavaVM")
+			&& !(thread.isDaemon() && name.startsWith("HttpClient-"));
+	}
+
+	private static List<Thread> running() {
+		ThreadGroup group = Thread.currentThread().getThreadGroup();
+		while (group.getParent() != null)
+			group = group.getParent();
+		Thread[] all = new Thread[group.activeCount() + 16];
+		int n = group.enumerate(all, true);
+		List<Thread> running = new ArrayList<>();
+		for (int i = 0; i < n; i++)
+			if (counts(all[i]))
+				running.add(all[i]);
+		return running;
+	}
+
+	private static boolean ends(Thread thread) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			thread.join(ENDING_MS);
+		} catch (InterruptedException again) {
+			interrupted = true;
+		}
+		if (interrupted)
+			Thread.currentThread().interrupt();
+		return !thread.isAlive();
+	}
+
+	/** The outermost frame that is not the library's: what was started. */
+	private static String place(Thread thread) {
+		StackTraceElement[] frames = thread.getStackTrace();
+		for (int i = frames.length; i-- > 0;)
+			if (frames[i].getLineNumber() > 0 && !frames[i].getClassName().matches("(java|javax|jdk|sun)\\..*"))
+				return " in " + frames[i].getClassName() + "." + frames[i].getMethodName() + "(" + frames[i].getFileName()
+					+ ":" + frames[i].getLineNumber() + ")";
+		return "";
+	}
+
+	/** Numbers in names depend on what was started before. */
+	private static void compareThreads(List<String> changes) {
+		List<Thread> now = running();
+		Set<Long> ids = new HashSet<>();
+		Map<String, Thread> left = new TreeMap<>();
+		for (Thread thread : now) {
+			ids.add(thread.getId());
+			if (!threads.contains(thread.getId()) && !ends(thread))
+				left.put(thread.getName().replaceAll("[0-9]+", "*"), thread);
+		}
+		threads = ids;
+		left.forEach((name, thread) -> {
+			String state = thread.getState().toString().toLowerCase().replace('_', ' ');
+			add("thread[" + name + "]", "absent", state + place(thread), changes);
+		});
+	}
+}
