@@ -267,15 +267,32 @@ static void jvm_heap_read(const struct jvm_heap *heap,
 		observer->read(observer->data, test, heap->asked.data[place]);
 }
 
+static void jvm_heap_log_cost(const struct jvm_vm *vm,
+			      struct message_reader *reader)
+{
+	uint32_t looks = message_number(reader);
+	uint32_t changed = message_number(reader);
+	uint32_t everywhere = message_number(reader);
+	uint32_t walks = message_number(reader);
+	uint32_t nodes = message_number(reader);
+	log_debug(LOG_JVM,
+		  "VM %d: heap examined %u times, changed %u times, compared "
+		  "as a whole %u times, walked %u times: %u us; %u objects",
+		  (int)vm->process.pid, looks, changed, everywhere, walks,
+		  message_number(reader), nodes);
+}
+
 static struct err *jvm_heap_message(struct jvm_suite *suite, struct jvm_vm *vm,
 				    uint16_t kind,
 				    struct message_reader *reader, size_t entry,
 				    size_t test,
 				    const struct suite_observer *observer)
 {
-	(void)vm;
 	const struct suite_watch *watch = suite->heap.watch;
 	switch (kind) {
+	case WIRE_HEAP_COST:
+		jvm_heap_log_cost(vm, reader);
+		return NULL;
 	case WIRE_HEAP_CHANGES:
 		if (watch && watch->consecutive)
 			return jvm_heap_changes(

@@ -25,7 +25,8 @@ static struct {
 	struct heap_graph graph; /* at the last point that was looked at */
 	bool begun;		 /* there is one */
 	size_t first_roots;	 /* at @from: those after it are of this test */
-	uint64_t ns, walks;
+	uint64_t ns;
+	uint32_t looks, changed, everywhere, walks;
 } watch;
 
 /* ---- messages ---- */
@@ -168,7 +169,7 @@ static void tell_changes(uint32_t entry, const struct heap_changes *changes)
 static uint64_t now_ns(void)
 {
 	struct timespec now = {};
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
@@ -183,16 +184,27 @@ static void heap_update(JNIEnv *env, struct heap_changes *ret)
 {
 	uint64_t start = now_ns();
 	struct heap_graph graph = {};
+	struct heap_update update = {};
+	enum heap_found found = HEAP_LOST;
+	bool updated = watch.begun && heap.raw;
 	heap_roots_update(env);
-	bool same =
-		watch.begun && heap.raw && heap_walk_same(env, &watch.graph);
-	if (!same && heap_capture(env, &graph)) {
-		if (watch.begun)
-			heap_compare(&watch.graph, &graph, ret);
+	if (updated)
+		found = heap_walk_update(env, &watch.graph, &update);
+	watch.looks++;
+	watch.changed += found == HEAP_CHANGED;
+	if (found == HEAP_CHANGED)
+		heap_compare_update(&update, &watch.graph, ret);
+	watch.everywhere += update.everywhere;
+	if ((found == HEAP_LOST || update.lost) && heap_capture(env, &graph)) {
+		if (watch.begun && found == HEAP_LOST)
+			heap_compare(updated ? &update.before : &watch.graph,
+				     &graph, ret);
+		heap_walk_end_update(&watch.graph, &update);
 		heap_graph_free(&watch.graph);
 		watch.graph = graph;
 		watch.begun = true;
 	}
+	heap_walk_end_update(&watch.graph, &update);
 	watch.ns += now_ns() - start;
 }
 
@@ -428,6 +440,21 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env,
 	heap_class_loaded(env, class);
 }
 
+static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
+{
+	(void)jvmti, (void)env;
+	struct heap_message message = {};
+	if (!watch.looks)
+		return;
+	heap_message_u32(&message, watch.looks);
+	heap_message_u32(&message, watch.changed);
+	heap_message_u32(&message, watch.everywhere);
+	heap_message_u32(&message, watch.walks);
+	heap_message_u32(&message, (uint32_t)watch.graph.nodes.n);
+	heap_message_u32(&message, (uint32_t)(watch.ns / 1000));
+	heap_message_send(&message, WIRE_HEAP_COST);
+}
+
 static bool heap_load(JavaVM *vm, const char *options)
 {
 	jvmtiCapabilities wanted = {
@@ -438,6 +465,7 @@ static bool heap_load(JavaVM *vm, const char *options)
 	jvmtiEventCallbacks calls = {
 		.GarbageCollectionFinish = on_collected,
 		.ClassPrepare = on_class_prepare,
+		.VMDeath = on_death,
 	};
 	bool reads = vm_option(options, "reads") > 0;
 	if (vm_option(options, "heap") <= 0)
@@ -446,18 +474,21 @@ static bool heap_load(JavaVM *vm, const char *options)
 		heap_reads_want(&wanted, &calls);
 	heap.vm = vm;
 	heap.jvmti = vm_environment(vm, &wanted);
-	return heap.jvmti && (!reads || heap_reads_load(heap.jvmti)) &&
-	       !(*heap.jvmti)
-			->SetEventCallbacks(heap.jvmti, &calls,
-					    sizeof(calls)) &&
-	       !(*heap.jvmti)
-			->SetEventNotificationMode(
-				heap.jvmti, JVMTI_ENABLE,
-				JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, NULL) &&
-	       !(*heap.jvmti)
-			->SetEventNotificationMode(heap.jvmti, JVMTI_ENABLE,
-						   JVMTI_EVENT_CLASS_PREPARE,
-						   NULL);
+	if (!heap.jvmti || (reads && !heap_reads_load(heap.jvmti)) ||
+	    (*heap.jvmti)->SetEventCallbacks(heap.jvmti, &calls, sizeof(calls)))
+		return false;
+	static const jvmtiEvent events[] = {
+		JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+		JVMTI_EVENT_CLASS_PREPARE,
+		JVMTI_EVENT_VM_DEATH,
+	};
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		if ((*heap.jvmti)
+			    ->SetEventNotificationMode(heap.jvmti, JVMTI_ENABLE,
+						       events[i], NULL))
+			return false;
+	}
+	return true;
 }
 
 const struct vm_part vm_heap_part = {

@@ -347,16 +347,28 @@ void heap_class_prepare(JNIEnv *env, struct heap_class *class)
 	heap_class_find_links(class);
 }
 
+/* A String's hash code is computed when it is first asked for. */
+static bool field_is_cache(const struct heap_class *class,
+			   const struct heap_field *field)
+{
+	return class->kind == HEAP_STRING && strcmp(field->name, "value") != 0;
+}
+
 /* What a walk follows, and what shows that an object changed. */
 void heap_class_find_links(struct heap_class *class)
 {
 	class->links = heap_zeroed(class->n_fields, sizeof(*class->links));
+	class->link_fields =
+		heap_zeroed(class->n_fields, sizeof(*class->link_fields));
 	class->spans = heap_zeroed(class->n_fields, sizeof(*class->spans));
 	for (size_t i = 0; i < class->n_fields; i++) {
 		const struct heap_field *field = &class->fields[i];
-		if (field->followed && field->type == 'L')
+		if (field->followed && field->type == 'L') {
+			class->link_fields[class->n_links] = field;
 			class->links[class->n_links++] = field->offset;
-		if (field->followed || field->compared)
+		}
+		if ((field->followed || field->compared) &&
+		    !field_is_cache(class, field))
 			class->spans[class->n_spans++] = (struct heap_span){
 				field->offset, heap_type_size(field->type)
 			};

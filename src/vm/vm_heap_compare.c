@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "vm/vm_heap_internal.h"
+#include "vm/vm_heap_compare.h"
 
 /* As the controller's enum value_kind (base/value_kind.h). */
 enum { OTHER = 1, GREW = 2, SHRANK = 4, MIXED = 8, TIME = 16 };
@@ -18,35 +18,8 @@ enum { OTHER = 1, GREW = 2, SHRANK = 4, MIXED = 8, TIME = 16 };
 /* Of one pair of objects: more differences are counted as one. */
 #define ELEMENTS_MAX 1000
 #define NO_PAIR UINT32_MAX
-
-enum step_kind { STEP_ROOT, STEP_FIELD, STEP_INDEX, STEP_KEY, STEP_WHOLE };
-
-/* How one gets from an object to a place in it. */
-struct heap_step {
-	enum step_kind kind;
-	const struct heap_field *field;
-	uint32_t index;
-	const struct heap_graph *graph; /* of the key */
-	uint32_t key;
-};
-
-struct heap_pair {
-	uint32_t a, b;
-	uint32_t parent; /* a pair before it; NO_PAIR: its root */
-	uint32_t root;
-	struct heap_step step; /* from there */
-};
-
-struct heap_comparison {
-	const struct heap_graph *a, *b;
-	uint32_t *of_a, *of_b; /* partners */
-	struct {
-		struct heap_pair *data;
-		size_t n, cap;
-	} pairs;
-	struct heap_changes *changes;
-	struct heap_items items_a, items_b;
-};
+/* Elements that are compared at once where all are equal. */
+#define EQUAL_BLOCK 1024
 
 /* A value on one side: a number in a slot, an object, or nothing at all. */
 struct heap_side {
@@ -374,19 +347,18 @@ static void compare_differ(struct heap_comparison *compare, uint32_t root,
 	HEAP_PUSH(&change->paths, shown);
 }
 
-static void compare_objects_differ(struct heap_comparison *compare,
-				   uint32_t root, uint32_t parent,
-				   const struct heap_step *step, uint32_t a,
-				   uint32_t b)
+void compare_objects_differ(struct heap_comparison *compare, uint32_t root,
+			    uint32_t parent, const struct heap_step *step,
+			    uint32_t a, uint32_t b)
 {
 	const struct heap_side before = { compare->a, NULL, 'L', a, false };
 	const struct heap_side after = { compare->b, NULL, 'L', b, false };
 	compare_differ(compare, root, parent, step, &before, &after, OTHER);
 }
 
-static void compare_one_sided(struct heap_comparison *compare, uint32_t at,
-			      const struct heap_step *step, uint32_t a,
-			      uint32_t b, bool added)
+void compare_one_sided(struct heap_comparison *compare, uint32_t at,
+		       const struct heap_step *step, uint32_t a, uint32_t b,
+		       bool added)
 {
 	const struct heap_side before = { compare->a, NULL, 'L', a, added };
 	const struct heap_side after = { compare->b, NULL, 'L', b, !added };
@@ -437,10 +409,9 @@ static bool texts_are_equal(const struct heap_comparison *compare, uint32_t a,
 	return equal;
 }
 
-/* Of what is equal by value. *@ret_by_value is false for what is not. */
-static bool values_are_equal(const struct heap_comparison *compare, uint32_t a,
-			     uint32_t b, const struct heap_class *class,
-			     bool *ret_by_value)
+bool values_are_equal(const struct heap_comparison *compare, uint32_t a,
+		      uint32_t b, const struct heap_class *class,
+		      bool *ret_by_value)
 {
 	*ret_by_value = true;
 	switch (class->kind) {
@@ -474,11 +445,21 @@ static bool is_own_constant(uint32_t root, const struct heap_step *step,
 	       (class == owner || class->super == owner);
 }
 
-static void compare_references(struct heap_comparison *compare, uint32_t root,
-			       uint32_t parent, const struct heap_step *step,
-			       uint32_t a, uint32_t b)
+/* Do references that have not changed lead to it? Then it is its own partner. */
+static bool node_has_kept(const struct heap_comparison *compare, uint32_t node)
+{
+	size_t n = compare->focus->added_size / sizeof(uint32_t);
+	return node < n && compare->b->nodes.data[node].references >
+				   compare->focus->added[node];
+}
+
+void compare_references(struct heap_comparison *compare, uint32_t root,
+			uint32_t parent, const struct heap_step *step,
+			uint32_t a, uint32_t b)
 {
 	if (!a && !b)
+		return;
+	if (compare->focus && a == b && !compare->b->nodes.data[b].dirty)
 		return;
 	const struct heap_class *class =
 		a && b ? heap_class_at(compare->a, a) : NULL;
@@ -497,6 +478,11 @@ static void compare_references(struct heap_comparison *compare, uint32_t root,
 		compare_objects_differ(compare, root, parent, step, a, b);
 	if (by_value)
 		return;
+	if (compare->focus && a != b &&
+	    (node_has_kept(compare, a) || node_has_kept(compare, b))) {
+		compare->unsure = true;
+		return;
+	}
 	if (compare->of_a[a] == b && compare->of_b[b] == a)
 		return;
 	if (compare->of_a[a] || compare->of_b[b]) {
@@ -511,9 +497,9 @@ static void compare_references(struct heap_comparison *compare, uint32_t root,
 
 /* ---- objects ---- */
 
-static void compare_slots(struct heap_comparison *compare, uint32_t root,
-			  uint32_t parent, const struct heap_step *step,
-			  char type, const uint8_t *was, const uint8_t *is)
+void compare_slots(struct heap_comparison *compare, uint32_t root,
+		   uint32_t parent, const struct heap_step *step, char type,
+		   const uint8_t *was, const uint8_t *is)
 {
 	if (type == 'L') {
 		compare_references(compare, root, parent, step,
@@ -529,6 +515,66 @@ static void compare_slots(struct heap_comparison *compare, uint32_t root,
 		       kind_of_numbers(type, was, is));
 }
 
+void find_indexes(const struct heap_comparison *compare, uint32_t array,
+		  uint32_t parent, uint32_t n, struct heap_indexes *ret)
+{
+	const struct heap_node *nodes = compare->b->nodes.data;
+	const struct heap_update *focus = compare->focus;
+	unsigned size = heap.layout.reference;
+	if (nodes[array].changed) {
+		const uint8_t *was =
+			heap_bytes(compare->a, array) + heap_array_base('L');
+		const uint8_t *is =
+			heap_bytes(compare->b, array) + heap_array_base('L');
+		for (uint32_t i = 0; i < n; i++) {
+			if (memcmp(was + (size_t)i * size,
+				   is + (size_t)i * size, size) != 0)
+				HEAP_PUSH(ret, i);
+		}
+	}
+	size_t low = 0, high = focus->dirty.n;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (nodes[focus->dirty.data[middle]].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < focus->dirty.n; low++) {
+		const struct heap_node *it = &nodes[focus->dirty.data[low]];
+		if (it->parent != parent)
+			break;
+		if (it->edge < n)
+			HEAP_PUSH(ret, it->edge);
+	}
+	if (ret->n)
+		qsort(ret->data, ret->n, sizeof(*ret->data),
+		      heap_compare_numbers);
+	size_t kept = 0;
+	for (size_t i = 0; i < ret->n; i++) {
+		if (!kept || ret->data[kept - 1] != ret->data[i])
+			ret->data[kept++] = ret->data[i];
+	}
+	ret->n = kept;
+}
+
+void compare_elements(struct heap_comparison *compare, uint32_t at,
+		      uint32_t array, uint32_t n)
+{
+	struct heap_indexes found = {};
+	find_indexes(compare, array, array, n, &found);
+	for (size_t i = 0; i < found.n; i++) {
+		uint32_t index = found.data[i];
+		const struct heap_step step = { .kind = STEP_INDEX,
+						.index = index };
+		compare_references(compare, compare->pairs.data[at].root, at,
+				   &step,
+				   heap_element(compare->a, array, index),
+				   heap_element(compare->b, array, index));
+	}
+	free(found.data);
+}
+
 static void compare_arrays(struct heap_comparison *compare, uint32_t at,
 			   const struct heap_class *class)
 {
@@ -538,6 +584,10 @@ static void compare_arrays(struct heap_comparison *compare, uint32_t at,
 	uint32_t base = heap_array_base(class->element);
 	unsigned size = heap_type_size(class->element);
 	uint32_t both = n < m ? n : m, told = 0;
+	if (compare->focus && pair.a == pair.b && class->element == 'L') {
+		compare_elements(compare, at, pair.a, n);
+		return;
+	}
 	if (n != m) {
 		const struct heap_step whole = { .kind = STEP_WHOLE };
 		compare_objects_differ(compare, pair.root, at, &whole, pair.a,
@@ -550,6 +600,12 @@ static void compare_arrays(struct heap_comparison *compare, uint32_t at,
 				    (size_t)i * size;
 		const struct heap_step step = { .kind = STEP_INDEX,
 						.index = i };
+		if (class->element != 'L' && i % EQUAL_BLOCK == 0 &&
+		    both - i >= EQUAL_BLOCK &&
+		    !memcmp(was, is, (size_t)EQUAL_BLOCK * size)) {
+			i += EQUAL_BLOCK - 1;
+			continue;
+		}
 		if (class->element != 'L' && !memcmp(was, is, size))
 			continue;
 		told += class->element != 'L';
@@ -574,222 +630,6 @@ static void compare_fields(struct heap_comparison *compare, uint32_t at,
 	}
 }
 
-/* ---- containers ---- */
-
-/* Are these keys the same? Without a hash by value, or by what is in them. */
-static bool keys_match(const struct heap_comparison *compare,
-		       const struct heap_item *x, const struct heap_item *y)
-{
-	if (x->hash != y->hash || !x->key != !y->key)
-		return false;
-	if (!x->key)
-		return true;
-	const struct heap_class *class = heap_class_at(compare->a, x->key);
-	if (class != heap_class_at(compare->b, y->key))
-		return false;
-	if (compare->of_a[x->key] || compare->of_b[y->key])
-		return compare->of_a[x->key] == y->key;
-	bool by_value = true;
-	bool equal = !class || values_are_equal(compare, x->key, y->key, class,
-						&by_value);
-	return by_value ? equal
-			: heap_digest(compare->a, x->key) ==
-				  heap_digest(compare->b, y->key);
-}
-
-static void compare_item(struct heap_comparison *compare, uint32_t at,
-			 const struct heap_item *x, const struct heap_item *y)
-{
-	const struct heap_step step = {
-		.kind = STEP_KEY,
-		.graph = compare->a,
-		.key = x->key,
-	};
-	uint32_t root = compare->pairs.data[at].root;
-	if (x->key != x->value)
-		compare_references(compare, root, at, &step, x->key, y->key);
-	compare_references(compare, root, at, &step, x->value, y->value);
-}
-
-static int compare_hashes(const void *x, const void *y)
-{
-	const struct heap_item *a = x, *b = y;
-	return (a->hash > b->hash) - (a->hash < b->hash);
-}
-
-/* By what they look like where the container does not say. */
-static void items_sort(const struct heap_graph *graph, struct heap_items *items)
-{
-	for (size_t i = 0; i < items->n; i++) {
-		if (!items->data[i].hash)
-			items->data[i].hash =
-				heap_digest(graph, items->data[i].key);
-	}
-	if (items->n)
-		qsort(items->data, items->n, sizeof(*items->data),
-		      compare_hashes);
-}
-
-static void tell_one_sided(struct heap_comparison *compare, uint32_t at,
-			   const struct heap_graph *graph,
-			   const struct heap_item *item, bool added)
-{
-	const struct heap_step step = {
-		.kind = STEP_KEY,
-		.graph = graph,
-		.key = item->key,
-	};
-	compare_one_sided(compare, at, &step, added ? 0 : item->value,
-			  added ? item->value : 0, added);
-}
-
-/* Both are sorted by hash: partners are found among equal ones. */
-static void compare_sets(struct heap_comparison *compare, uint32_t at,
-			 bool weak)
-{
-	struct heap_items *x = &compare->items_a, *y = &compare->items_b;
-	items_sort(compare->a, x);
-	items_sort(compare->b, y);
-	bool *taken = heap_zeroed(y->n + 1, sizeof(*taken));
-	size_t from = 0;
-	for (size_t i = 0; i < x->n; i++) {
-		bool found = false;
-		while (from < y->n && y->data[from].hash < x->data[i].hash)
-			from++;
-		for (size_t j = from;
-		     j < y->n && !found && y->data[j].hash == x->data[i].hash;
-		     j++) {
-			found = !taken[j] &&
-				keys_match(compare, &x->data[i], &y->data[j]);
-			if (!found)
-				continue;
-			taken[j] = true;
-			compare_item(compare, at, &x->data[i], &y->data[j]);
-		}
-		if (!found && !weak)
-			tell_one_sided(compare, at, compare->a, &x->data[i],
-				       false);
-	}
-	for (size_t j = 0; j < y->n; j++) {
-		if (!taken[j])
-			tell_one_sided(compare, at, compare->b, &y->data[j],
-				       true);
-	}
-	free(taken);
-}
-
-/* Maps in order of their keys, of insertion, …: by key; the order counts, too. */
-static bool keys_are_alike(const struct heap_comparison *compare)
-{
-	const struct heap_items *x = &compare->items_a, *y = &compare->items_b;
-	bool alike = x->n == y->n;
-	for (size_t i = 0; alike && i < x->n; i++)
-		alike = keys_match(compare, &x->data[i], &y->data[i]);
-	return alike;
-}
-
-static void compare_sequences(struct heap_comparison *compare, uint32_t at)
-{
-	const struct heap_items *x = &compare->items_a, *y = &compare->items_b;
-	uint32_t root = compare->pairs.data[at].root;
-	size_t n = x->n > y->n ? x->n : y->n;
-	for (size_t i = 0; i < n; i++) {
-		const struct heap_step step = { .kind = STEP_INDEX,
-						.index = (uint32_t)i };
-		if (i < x->n && i < y->n)
-			compare_references(compare, root, at, &step,
-					   x->data[i].value, y->data[i].value);
-		else
-			compare_one_sided(compare, at, &step,
-					  i < x->n ? x->data[i].value : 0,
-					  i < y->n ? y->data[i].value : 0,
-					  i >= x->n);
-	}
-}
-
-static void compare_sums(struct heap_comparison *compare, uint32_t at)
-{
-	struct heap_pair pair = compare->pairs.data[at];
-	int64_t sums[2] = { heap_number(compare->a, pair.a, "base"),
-			    heap_number(compare->b, pair.b, "base") };
-	for (int side = 0; side < 2; side++) {
-		const struct heap_graph *graph = side ? compare->b : compare->a;
-		uint32_t cells =
-			heap_ref(graph, side ? pair.b : pair.a, "cells");
-		uint32_t n = cells ? graph->nodes.data[cells].length : 0;
-		for (uint32_t i = 0; i < n; i++)
-			sums[side] += heap_number(
-				graph, heap_element(graph, cells, i), "value");
-	}
-	const struct heap_step whole = { .kind = STEP_WHOLE };
-	compare_slots(compare, pair.root, at, &whole, 'J',
-		      (const uint8_t *)&sums[0], (const uint8_t *)&sums[1]);
-}
-
-static void compare_bit_sets(struct heap_comparison *compare, uint32_t at)
-{
-	struct heap_pair pair = compare->pairs.data[at];
-	uint32_t x = heap_ref(compare->a, pair.a, "words");
-	uint32_t y = heap_ref(compare->b, pair.b, "words");
-	int64_t n = heap_number(compare->a, pair.a, "wordsInUse");
-	int64_t m = heap_number(compare->b, pair.b, "wordsInUse");
-	for (int64_t i = 0; x && y && i < (n > m ? n : m); i++) {
-		static const uint8_t zeroes[8];
-		size_t offset = heap_array_base('J') + (size_t)i * 8;
-		const uint8_t *was =
-			i < n ? heap_bytes(compare->a, x) + offset : zeroes;
-		const uint8_t *is =
-			i < m ? heap_bytes(compare->b, y) + offset : zeroes;
-		for (unsigned bit = 0; bit < 64; bit++) {
-			uint8_t old = was[bit / 8] >> bit % 8 & 1;
-			uint8_t new = is[bit / 8] >> bit % 8 & 1;
-			const struct heap_step step = {
-				.kind = STEP_INDEX,
-				.index = (uint32_t)(64 * i + bit),
-			};
-			if (old != new)
-				compare_slots(compare, pair.root, at, &step,
-					      'Z', &old, &new);
-		}
-	}
-}
-
-static void compare_containers(struct heap_comparison *compare, uint32_t at,
-			       const struct heap_recipe *recipe)
-{
-	struct heap_pair pair = compare->pairs.data[at];
-	if (recipe->shape == SHAPE_SUM) {
-		compare_sums(compare, at);
-		return;
-	}
-	if (recipe->shape == SHAPE_BITS) {
-		compare_bit_sets(compare, at);
-		return;
-	}
-	heap_items_of(compare->a, pair.a, &compare->items_a);
-	heap_items_of(compare->b, pair.b, &compare->items_b);
-	const struct heap_items *x = &compare->items_a, *y = &compare->items_b;
-	bool keyed = (x->n && x->data[0].keyed) || (y->n && y->data[0].keyed);
-	bool weak = recipe->key && !strcmp(recipe->key, "referent");
-	if (!keyed) {
-		compare_sequences(compare, at);
-	} else if (!x->unordered && !y->unordered && keys_are_alike(compare)) {
-		for (size_t i = 0; i < x->n; i++)
-			compare_item(compare, at, &x->data[i], &y->data[i]);
-	} else {
-		bool ordered = !x->unordered && x->n == y->n;
-		size_t before = compare->changes->n;
-		compare_sets(compare, at, weak);
-		/* The same keys in another order. */
-		if (ordered && before == compare->changes->n &&
-		    recipe->shape == SHAPE_LINKED) {
-			const struct heap_step whole = { .kind = STEP_WHOLE };
-			compare_objects_differ(compare, pair.root, at, &whole,
-					       pair.a, pair.b);
-		}
-	}
-}
-
 /* ---- all ---- */
 
 static void compare_one_pair(struct heap_comparison *compare, uint32_t at)
@@ -806,23 +646,32 @@ static void compare_one_pair(struct heap_comparison *compare, uint32_t at)
 	compare_fields(compare, at, class);
 }
 
-void heap_compare(const struct heap_graph *before,
-		  const struct heap_graph *after, struct heap_changes *ret)
+/* With a @focus only what can differ. False: that does not suffice. */
+static bool compare_graphs(const struct heap_graph *before,
+			   const struct heap_graph *after,
+			   const struct heap_update *focus,
+			   struct heap_changes *ret)
 {
+	size_t size_a = (before->nodes.n + 1) * sizeof(uint32_t);
+	size_t size_b = (after->nodes.n + 1) * sizeof(uint32_t);
 	struct heap_comparison compare = {
 		.a = before,
 		.b = after,
-		.of_a = heap_zeroed(before->nodes.n + 1, sizeof(uint32_t)),
-		.of_b = heap_zeroed(after->nodes.n + 1, sizeof(uint32_t)),
+		.of_a = heap_sparse(size_a),
+		.of_b = heap_sparse(size_b),
 		.changes = ret,
+		.focus = focus,
 	};
 	size_t roots = before->n_roots < after->n_roots ? before->n_roots
 							: after->n_roots;
 	size_t done = 0;
 	/* Root by root, so that what differs under one stands together. */
-	for (size_t i = 0; i < roots; i++) {
+	for (size_t i = 0; i < roots && !compare.unsure; i++) {
 		const struct heap_step step = { .kind = STEP_ROOT };
 		const struct heap_root *root = &heap.roots.data[i];
+		if (focus && !focus->dirty_roots[i] &&
+		    before->roots[i] == after->roots[i])
+			continue;
 		compare_slots(&compare, (uint32_t)i, NO_PAIR, &step,
 			      root->field.type,
 			      (const uint8_t *)&before->roots[i],
@@ -835,11 +684,36 @@ void heap_compare(const struct heap_graph *before,
 			ret->data[i].digest =
 				heap.roots.data[ret->data[i].root].digest;
 	}
-	free(compare.of_a);
-	free(compare.of_b);
+	heap_sparse_free(compare.of_a, size_a);
+	heap_sparse_free(compare.of_b, size_b);
 	free(compare.pairs.data);
 	free(compare.items_a.data);
 	free(compare.items_b.data);
+	return !compare.unsure;
+}
+
+void heap_compare(const struct heap_graph *before,
+		  const struct heap_graph *after, struct heap_changes *ret)
+{
+	compare_graphs(before, after, NULL, ret);
+}
+
+void heap_compare_update(struct heap_update *update,
+			 const struct heap_graph *after,
+			 struct heap_changes *ret)
+{
+	if (!update->everywhere &&
+	    compare_graphs(&update->before, after, update, ret))
+		return;
+	for (size_t i = 0; i < ret->n; i++) {
+		const struct heap_change *change = &ret->data[i];
+		if (!change->key)
+			heap.roots.data[change->root].digest =
+				change->digest_before;
+	}
+	heap_changes_free(ret);
+	update->everywhere = true;
+	compare_graphs(&update->before, after, NULL, ret);
 }
 
 void heap_changes_free(struct heap_changes *changes)

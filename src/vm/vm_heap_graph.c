@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "vm/vm_heap_internal.h"
@@ -40,6 +41,27 @@ void *heap_zeroed(size_t n, size_t size)
 	if (!data)
 		heap_no_memory();
 	return data;
+}
+
+void *heap_sparse(size_t size)
+{
+	void *data = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (data == MAP_FAILED)
+		heap_no_memory();
+	return data;
+}
+
+void heap_sparse_free(void *data, size_t size)
+{
+	if (data)
+		munmap(data, size ? size : 1);
+}
+
+int heap_compare_numbers(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	return (a > b) - (a < b);
 }
 
 char *heap_text(const char *text)
@@ -142,13 +164,30 @@ uint8_t *heap_graph_bytes(struct heap_graph *graph, uint32_t node, size_t n)
 		graph->bytes.data =
 			heap_room(graph->bytes.data, end, &graph->bytes.cap, 1);
 	graph->bytes.n = end;
-	graph->nodes.data[node].bytes = at;
+	graph->nodes.data[node].bytes = (uint32_t)(at / 8);
 	return graph->bytes.data + at;
+}
+
+static const uint8_t *heap_past_bytes(const struct heap_past *past,
+				      uint32_t node)
+{
+	size_t low = 0, high = past->nodes.n;
+	while (low + 1 < high) {
+		size_t middle = (low + high) / 2;
+		if (past->nodes.data[middle].node <= node)
+			low = middle;
+		else
+			high = middle;
+	}
+	return past->bytes.data + past->nodes.data[low].bytes;
 }
 
 const uint8_t *heap_bytes(const struct heap_graph *graph, uint32_t node)
 {
-	return graph->bytes.data + graph->nodes.data[node].bytes;
+	const struct heap_node *it = &graph->nodes.data[node];
+	if (graph->past && it->changed)
+		return heap_past_bytes(graph->past, node);
+	return graph->bytes.data + (size_t)it->bytes * 8;
 }
 
 const struct heap_class *heap_class_at(const struct heap_graph *graph,

@@ -30,6 +30,10 @@
 void *heap_room(void *data, size_t n, size_t *cap, size_t size);
 char *heap_text(const char *text);
 void *heap_zeroed(size_t n, size_t size);
+/* Zeroes that cost nothing until they are written; given back by size. */
+void *heap_sparse(size_t size);
+void heap_sparse_free(void *data, size_t size);
+int heap_compare_numbers(const void *x, const void *y); /* uint32_t, qsort(3) */
 /* Room for one more at the end of @vec: a struct with data, n and cap. */
 #define HEAP_PUSH(vec, value)                                                  \
 	do {                                                                   \
@@ -99,7 +103,11 @@ struct heap_class {
 	const struct heap_recipe *recipe; /* its own or inherited; or NULL */
 	uint64_t klass;			  /* its address; 0: not known */
 	uint32_t *links; /* offsets of references that are followed */
+	const struct heap_field **link_fields;
 	size_t n_links;
+	/* As part of a container of this kind: which links lead to items. */
+	const struct heap_recipe *part_of;
+	uint64_t item_links;
 	struct heap_span *spans; /* what shows that an instance changed */
 	size_t n_spans;
 	/* For JVMTI's numbers: fields of its interfaces, of it and above it. */
@@ -145,13 +153,45 @@ struct heap_items {
 
 /* ---- graphs ---- */
 
+/*
+ * Parents are kept up to date for graphs out of memory only. Following them leads
+ * to a root on a way that a comparison takes: a part of a container (a table, an
+ * entry) has the container as its parent, whatever leads to it.
+ */
 struct heap_node {
-	uint64_t address; /* or JVMTI's tag */
-	uint64_t bytes;	  /* where they are in the graph's */
-	uint32_t class;	  /* 0: not known */
-	uint32_t length;  /* of arrays; of mirrors: the class they stand for */
-	uint32_t parent;  /* first node that led to it; 0: a root */
-	uint32_t edge;	  /* there: offset, or index; of roots: their number */
+	uint64_t address;     /* or JVMTI's tag */
+	uint32_t bytes;	      /* where they are in the graph's, in eights */
+	uint32_t class : 24;  /* 0: not known */
+	uint32_t part : 1;    /* compared with its parent, not on its own */
+	uint32_t changed : 1; /* its bytes were others: struct heap_past */
+	uint32_t dirty : 1;   /* it changed, or leads to what did */
+	uint32_t gone : 1;    /* nothing leads to it any more */
+	uint32_t length; /* of arrays; of mirrors: the class they stand for */
+	uint32_t parent; /* that leads to it; 0: a root; HEAP_ORPHAN */
+	/*
+	 * There: offset, or index; of roots: their number. Of parts: the index
+	 * in the container's table, or HEAP_NO_EDGE.
+	 */
+	uint32_t edge;
+	uint32_t references; /* that lead to it, of roots and nodes */
+};
+/* What led to it does not any more; what else does is not known. */
+#define HEAP_ORPHAN UINT32_MAX
+#define HEAP_NO_EDGE UINT32_MAX
+
+/* What nodes had in them before an update. */
+struct heap_past {
+	struct {
+		struct heap_old {
+			uint32_t node;
+			size_t bytes;
+		} * data;
+		size_t n, cap;
+	} nodes; /* in order */
+	struct {
+		uint8_t *data;
+		size_t n, cap;
+	} bytes;
 };
 
 struct heap_graph {
@@ -167,6 +207,33 @@ struct heap_graph {
 	size_t map_size;
 	uint64_t *roots; /* values: as in bytes */
 	size_t n_roots;
+	size_t first_nodes; /* when it was made */
+	/* Of a view of another graph as it was: what has changed since. */
+	const struct heap_past *past;
+};
+
+/* References from one node to another. */
+struct heap_ways {
+	struct heap_way {
+		uint32_t from, edge, to;
+	} * data;
+	size_t n, cap;
+};
+
+/* A graph that was brought up to date, and where to look for differences. */
+struct heap_update {
+	struct heap_graph before; /* a view of it as it was */
+	struct heap_past past;
+	struct {
+		uint32_t *data;
+		size_t n, cap;
+	} dirty; /* nodes, by parent and edge */
+	bool *dirty_roots;
+	uint32_t *added; /* by node: references that are new */
+	size_t added_size;
+	struct heap_ways ways; /* that are new, to nodes that were there */
+	bool everywhere;       /* differences may be anywhere */
+	bool lost;	       /* ways to nodes are not known: make it anew */
 };
 
 /* How objects lie in the bytes of nodes. */
@@ -250,6 +317,13 @@ enum heap_kind heap_kind_for(const char *type);
 bool heap_package_is_skipped(const char *type);
 void heap_items_of(const struct heap_graph *graph, uint32_t node,
 		   struct heap_items *ret);
+/* The container that has the items of @node: itself, or the one in it. */
+uint32_t heap_container_within(const struct heap_graph *graph, uint32_t node);
+/* Of a hash table, only those in some of its buckets. */
+void heap_items_of_buckets(const struct heap_graph *graph, uint32_t table,
+			   const struct heap_recipe *recipe,
+			   const uint32_t *buckets, size_t n,
+			   struct heap_items *ret);
 
 /* vm_heap_graph.c */
 uint32_t heap_graph_add(struct heap_graph *graph, uint64_t address);
@@ -277,11 +351,15 @@ bool heap_string_text(const struct heap_graph *graph, uint32_t node,
 
 /* Sources. False: not now (the VM ends) or not here. */
 bool heap_walk(JNIEnv *env, struct heap_graph *graph);
-/*
- * Is all of it as it was? Only of the last graph of heap_walk(), to which roots
- * that are new since are added.
- */
-bool heap_walk_same(JNIEnv *env, struct heap_graph *graph);
+enum heap_found {
+	HEAP_SAME,    /* but for roots that are new: these were added */
+	HEAP_CHANGED, /* it is up to date again */
+	HEAP_LOST,    /* objects have moved: it has to be made anew */
+};
+/* Only of the last graph of heap_walk(). @ret is to be ended in any case. */
+enum heap_found heap_walk_update(JNIEnv *env, struct heap_graph *graph,
+				 struct heap_update *ret);
+void heap_walk_end_update(struct heap_graph *graph, struct heap_update *update);
 void heap_tags_start(void);
 bool heap_tags(JNIEnv *env, struct heap_graph *graph);
 
@@ -318,4 +396,8 @@ struct heap_changes {
 };
 void heap_compare(const struct heap_graph *before,
 		  const struct heap_graph *after, struct heap_changes *ret);
+/* @after as it was before @update, and as it is. Sets @everywhere. */
+void heap_compare_update(struct heap_update *update,
+			 const struct heap_graph *after,
+			 struct heap_changes *ret);
 void heap_changes_free(struct heap_changes *changes);

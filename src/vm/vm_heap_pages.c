@@ -17,14 +17,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "vm/vm_heap_walk.h"
+
 #define PAGE_BITS 12
 /* Fewer are compared one by one. */
-#define OBJECTS_MIN 10000
+#define OBJECTS_MIN 2000
 #define REGIONS 256
 /* Ranges with less than that between them are scanned as one. */
 #define GAP_MAX 64
 /* The heap may be spread over that many pages: 1 TiB. */
 #define PAGES_MAX ((uint64_t)1 << 28)
+/* Objects that are made later may lie so far before and after: 4 GiB. */
+#define PAGES_AROUND ((uint64_t)1 << 20)
+/* More are brought together where they touch. */
+#define RANGES_MAX 512
 
 /* Not in the headers of older systems: <linux/fs.h> of Linux 6.7. */
 struct written_region {
@@ -63,6 +69,10 @@ static struct {
 		size_t n, cap;
 	} links; /* [0] is none */
 	struct {
+		uint64_t *data;
+		size_t n, cap;
+	} fresh; /* pages that are in no range yet */
+	struct {
 		struct page_range *data;
 		size_t n, cap;
 	} ranges;
@@ -87,36 +97,23 @@ static bool pages_open(void)
 
 /* ---- the index ---- */
 
-static size_t node_size(const struct heap_graph *graph, uint32_t node)
-{
-	const struct heap_class *class = heap_class_at(graph, node);
-	if (!class || class->kind == HEAP_SKIP || class->kind == HEAP_MIRROR)
-		return 0;
-	if (class->kind != HEAP_ARRAY)
-		return class->size;
-	return heap_array_base(class->element) +
-	       (size_t)graph->nodes.data[node].length *
-		       heap_type_size(class->element);
-}
-
 static void page_add(uint64_t page, uint32_t node)
 {
-	const struct page_link link = { node, pages.first[page - pages.base] };
-	pages.first[page - pages.base] = (uint32_t)pages.links.n;
+	uint32_t *first = &pages.first[page - pages.base];
+	const struct page_link link = { node, *first };
+	if (!*first)
+		HEAP_PUSH(&pages.fresh, page);
+	*first = (uint32_t)pages.links.n;
 	HEAP_PUSH(&pages.links, link);
-}
-
-static void pages_forget(void)
-{
-	free(pages.first);
-	pages.first = NULL;
-	pages.n_first = pages.links.n = pages.ranges.n = pages.indexed = 0;
-	pages.on = false;
 }
 
 void heap_pages_reset(void)
 {
-	pages_forget();
+	heap_sparse_free(pages.first, pages.n_first * sizeof(*pages.first));
+	pages.first = NULL;
+	pages.n_first = pages.links.n = pages.ranges.n = pages.indexed = 0;
+	pages.fresh.n = 0;
+	pages.on = false;
 }
 
 /* Room for all pages of all nodes. False: they are too far apart. */
@@ -125,17 +122,18 @@ static bool pages_make_room(const struct heap_graph *graph)
 	uint64_t low = UINT64_MAX, high = 0;
 	for (size_t i = 1; i < graph->nodes.n; i++) {
 		uint64_t at = graph->nodes.data[i].address;
-		size_t size = node_size(graph, (uint32_t)i);
+		size_t size = heap_node_size(graph, (uint32_t)i);
 		low = at < low ? at : low;
 		high = at + size > high ? at + size : high;
 	}
 	low >>= PAGE_BITS;
-	high = (high >> PAGE_BITS) + 1;
+	high = (high >> PAGE_BITS) + 1 + PAGES_AROUND;
+	low = low > PAGES_AROUND ? low - PAGES_AROUND : 0;
 	if (low >= high || high - low > PAGES_MAX)
 		return false;
 	pages.base = low;
 	pages.n_first = high - low;
-	pages.first = heap_zeroed(pages.n_first, sizeof(*pages.first));
+	pages.first = heap_sparse(pages.n_first * sizeof(*pages.first));
 	return true;
 }
 
@@ -146,7 +144,7 @@ static bool pages_add_nodes(const struct heap_graph *graph)
 		HEAP_PUSH(&pages.links, none);
 	for (size_t i = pages.indexed ? pages.indexed : 1; i < graph->nodes.n;
 	     i++) {
-		size_t size = node_size(graph, (uint32_t)i);
+		size_t size = heap_node_size(graph, (uint32_t)i);
 		uint64_t at = graph->nodes.data[i].address;
 		uint64_t last = (at + size - 1) >> PAGE_BITS;
 		for (uint64_t page = at >> PAGE_BITS; size && page <= last;
@@ -161,32 +159,13 @@ static bool pages_add_nodes(const struct heap_graph *graph)
 	return true;
 }
 
-static void pages_find_ranges(void)
-{
-	pages.ranges.n = 0;
-	for (uint64_t i = 0; i < pages.n_first; i++) {
-		struct page_range *last =
-			pages.ranges.n ? &pages.ranges.data[pages.ranges.n - 1]
-				       : NULL;
-		uint64_t page = pages.base + i;
-		if (!pages.first[i])
-			continue;
-		if (last && page - last->end <= GAP_MAX) {
-			last->end = page + 1;
-			continue;
-		}
-		const struct page_range range = { page, page + 1, false };
-		HEAP_PUSH(&pages.ranges, range);
-	}
-}
-
 /* ---- the kernel ---- */
 
-typedef bool page_found(const struct heap_graph *graph, uint64_t page);
+typedef void page_found(struct heap_graph *graph, uint64_t page);
 
-/* Calls @found for all written pages of a range until it says false. */
-static bool range_scan(const struct page_range *range,
-		       const struct heap_graph *graph, page_found *found)
+/* Calls @found for all written pages of a range, which are so no more. */
+static bool range_scan(const struct page_range *range, struct heap_graph *graph,
+		       page_found *found)
 {
 	struct written_region regions[REGIONS];
 	struct written_scan scan = {
@@ -206,10 +185,8 @@ static bool range_scan(const struct page_range *range,
 		for (int i = 0; found && i < n; i++) {
 			uint64_t end = regions[i].end >> PAGE_BITS;
 			for (uint64_t page = regions[i].start >> PAGE_BITS;
-			     page < end; page++) {
-				if (!found(graph, page))
-					return false;
-			}
+			     page < end; page++)
+				found(graph, page);
 		}
 		scan.start = scan.walk_end;
 	}
@@ -227,61 +204,115 @@ static void range_protect(struct page_range *range)
 		       !range_scan(range, NULL, NULL);
 }
 
+/* ---- ranges ---- */
+
+static int compare_pages(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+static int compare_ranges(const void *x, const void *y)
+{
+	const struct page_range *a = x, *b = y;
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Is there nothing in between that another range has already? */
+static bool pages_are_near(uint64_t end, uint64_t page)
+{
+	if (page - end > GAP_MAX)
+		return false;
+	for (; end < page; end++) {
+		if (pages.first[end - pages.base])
+			return false;
+	}
+	return true;
+}
+
+static void pages_join_ranges(void)
+{
+	size_t kept = 0;
+	qsort(pages.ranges.data, pages.ranges.n, sizeof(*pages.ranges.data),
+	      compare_ranges);
+	for (size_t i = 1; i < pages.ranges.n; i++) {
+		struct page_range *last = &pages.ranges.data[kept];
+		const struct page_range *next = &pages.ranges.data[i];
+		if (last->end == next->start && last->loose == next->loose)
+			last->end = next->end;
+		else
+			pages.ranges.data[++kept] = *next;
+	}
+	pages.ranges.n = kept + 1;
+}
+
+/* Those that came with the last nodes are protected from now on. */
+static void pages_add_ranges(void)
+{
+	size_t had = pages.ranges.n;
+	if (pages.fresh.n)
+		qsort(pages.fresh.data, pages.fresh.n,
+		      sizeof(*pages.fresh.data), compare_pages);
+	for (size_t i = 0; i < pages.fresh.n; i++) {
+		uint64_t page = pages.fresh.data[i];
+		struct page_range *last =
+			pages.ranges.n > had
+				? &pages.ranges.data[pages.ranges.n - 1]
+				: NULL;
+		if (last && pages_are_near(last->end, page)) {
+			last->end = page + 1;
+			continue;
+		}
+		const struct page_range range = { page, page + 1, false };
+		HEAP_PUSH(&pages.ranges, range);
+	}
+	pages.fresh.n = 0;
+	for (size_t i = had; i < pages.ranges.n; i++)
+		range_protect(&pages.ranges.data[i]);
+	if (pages.ranges.n > RANGES_MAX)
+		pages_join_ranges();
+}
+
 void heap_pages_index(const struct heap_graph *graph)
 {
-	if (graph->nodes.n < OBJECTS_MIN || !pages_open()) {
-		pages_forget();
+	if (!pages.on && (graph->nodes.n < OBJECTS_MIN || !pages_open()))
 		return;
-	}
 	if (!pages.first || !pages_add_nodes(graph)) {
-		pages_forget();
+		heap_pages_reset();
 		if (!pages_make_room(graph) || !pages_add_nodes(graph)) {
-			pages_forget();
+			heap_pages_reset();
 			return;
 		}
 	}
-	pages_find_ranges();
-	for (size_t i = 0; i < pages.ranges.n; i++)
-		range_protect(&pages.ranges.data[i]);
+	pages_add_ranges();
 	pages.on = true;
 }
 
-/* ---- is it as it was? ---- */
+/* ---- what is not as it was ---- */
 
-static bool page_is_same(const struct heap_graph *graph, uint64_t page)
+static void page_check(struct heap_graph *graph, uint64_t page)
 {
 	uint32_t link = pages.first[page - pages.base];
-	for (; link; link = pages.links.data[link].next) {
-		if (!heap_walk_node_same(graph, pages.links.data[link].node))
-			return false;
-	}
-	return true;
+	for (; link; link = pages.links.data[link].next)
+		heap_walk_check(graph, pages.links.data[link].node);
 }
 
-static bool range_is_same(const struct page_range *range,
-			  const struct heap_graph *graph)
+static bool range_check(const struct page_range *range,
+			struct heap_graph *graph)
 {
 	if (!range->loose)
-		return range_scan(range, graph, page_is_same);
-	for (uint64_t page = range->start; page < range->end; page++) {
-		if (!page_is_same(graph, page))
-			return false;
-	}
+		return range_scan(range, graph, page_check);
+	for (uint64_t page = range->start; page < range->end; page++)
+		page_check(graph, page);
 	return true;
 }
 
-bool heap_pages_same(const struct heap_graph *graph)
+void heap_pages_check(struct heap_graph *graph)
 {
-	if (pages.on) {
-		for (size_t i = 0; i < pages.ranges.n; i++) {
-			if (!range_is_same(&pages.ranges.data[i], graph))
-				return false;
-		}
-		return true;
+	for (size_t i = 0; pages.on && i < pages.ranges.n; i++) {
+		if (!range_check(&pages.ranges.data[i], graph))
+			heap_pages_reset();
 	}
-	for (size_t i = 1; i < graph->nodes.n; i++) {
-		if (!heap_walk_node_same(graph, (uint32_t)i))
-			return false;
-	}
-	return true;
+	for (size_t i = 1; !pages.on && i < graph->nodes.n; i++)
+		heap_walk_check(graph, (uint32_t)i);
 }

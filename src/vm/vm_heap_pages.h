@@ -7,10 +7,13 @@
 
 #include "vm/vm_heap_internal.h"
 
-/* From now on writes are seen; the heap is held. */
+/* Nothing is indexed; the heap is held. */
 void heap_pages_reset(void);
-/* @graph is what was there then. */
+/* @graph is there now: writes to its objects are seen from here on. */
 void heap_pages_index(const struct heap_graph *graph);
-/* Is all of it as it was? The heap is held, and nothing has moved. */
-bool heap_pages_same(const struct heap_graph *graph);
-bool heap_walk_node_same(const struct heap_graph *graph, uint32_t node);
+/*
+ * Calls heap_walk_check() for all objects that may have been written, some of
+ * them twice. The heap is held, and nothing has moved.
+ */
+void heap_pages_check(struct heap_graph *graph);
+void heap_walk_check(struct heap_graph *graph, uint32_t node);

@@ -240,32 +240,62 @@ static void items_of_linked(const struct heap_graph *graph, uint32_t node,
 	}
 }
 
+static void items_of_bucket(const struct heap_graph *graph, uint32_t at,
+			    const struct heap_recipe *recipe,
+			    struct heap_items *ret)
+{
+	const struct heap_class *class = at ? heap_class_at(graph, at) : NULL;
+	bool weak = !strcmp(recipe->key, "referent");
+	if (class && !strcmp(class->name, C "ConcurrentHashMap$TreeBin"))
+		at = heap_ref(graph, at, "first");
+	for (size_t m = 0; at && m < graph->nodes.n; m++) {
+		uint32_t key = heap_ref(graph, at, recipe->key);
+		uint64_t hash = (uint64_t)heap_number(graph, at, recipe->hash);
+		if (key || !weak)
+			items_add_one(ret, key,
+				      heap_ref(graph, at, recipe->value), hash,
+				      true);
+		at = heap_ref(graph, at, recipe->next);
+	}
+}
+
 static void items_of_table(const struct heap_graph *graph, uint32_t node,
 			   const struct heap_recipe *recipe,
 			   struct heap_items *ret)
 {
 	uint32_t table = heap_ref(graph, node, recipe->first);
 	uint32_t n = table ? graph->nodes.data[table].length : 0;
-	bool weak = !strcmp(recipe->key, "referent");
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = heap_element(graph, table, i);
-		const struct heap_class *class =
-			at ? heap_class_at(graph, at) : NULL;
-		if (class &&
-		    !strcmp(class->name, C "ConcurrentHashMap$TreeBin"))
-			at = heap_ref(graph, at, "first");
-		for (size_t m = 0; at && m < graph->nodes.n; m++) {
-			uint32_t key = heap_ref(graph, at, recipe->key);
-			uint64_t hash =
-				(uint64_t)heap_number(graph, at, recipe->hash);
-			if (key || !weak)
-				items_add_one(
-					ret, key,
-					heap_ref(graph, at, recipe->value),
-					hash, true);
-			at = heap_ref(graph, at, recipe->next);
-		}
+	for (uint32_t i = 0; i < n; i++)
+		items_of_bucket(graph, heap_element(graph, table, i), recipe,
+				ret);
+}
+
+void heap_items_of_buckets(const struct heap_graph *graph, uint32_t table,
+			   const struct heap_recipe *recipe,
+			   const uint32_t *buckets, size_t n,
+			   struct heap_items *ret)
+{
+	ret->n = 0;
+	ret->unordered = true;
+	for (size_t i = 0; i < n; i++)
+		items_of_bucket(graph, heap_element(graph, table, buckets[i]),
+				recipe, ret);
+}
+
+uint32_t heap_container_within(const struct heap_graph *graph, uint32_t node)
+{
+	for (unsigned depth = 0; depth < 4; depth++) {
+		const struct heap_class *class = heap_class_at(graph, node);
+		const struct heap_recipe *recipe = class ? class->recipe : NULL;
+		uint32_t inner = recipe && (recipe->shape == SHAPE_INNER ||
+					    recipe->shape == SHAPE_KEYS)
+					 ? heap_ref(graph, node, recipe->first)
+					 : 0;
+		if (!inner)
+			break;
+		node = inner;
 	}
+	return node;
 }
 
 static void items_of_pairs(const struct heap_graph *graph, uint32_t node,

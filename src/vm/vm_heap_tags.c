@@ -237,8 +237,8 @@ static void node_make_bytes(struct heap_graph *graph, uint32_t node)
 static void note_apply(struct heap_graph *graph, const struct tag_note *note)
 {
 	const struct heap_class *class = heap_class_at(graph, note->node);
-	uint8_t *bytes =
-		graph->bytes.data + graph->nodes.data[note->node].bytes;
+	uint8_t *bytes = graph->bytes.data +
+			 (size_t)graph->nodes.data[note->node].bytes * 8;
 	if (!note->node) {
 		if (note->number < graph->n_roots)
 			graph->roots[note->number] = note->value;

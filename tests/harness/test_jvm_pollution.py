@@ -71,6 +71,37 @@ class Heap(unittest.TestCase):
                    limits=["pollution: heaps are compared the slow way: its collector is not Serial, Parallel or G1"])
 
 
+class Steps(unittest.TestCase):
+    """Only what changed is examined: that says the same as graphs by JVMTI, which are always made anew."""
+
+    told = None
+
+    def found(self, vm, *words):
+        suite = Suite("pollution_steps", "junit4", WORDS + list(vm))
+        _, report = suite.report("pollution", "--eager", *QUICK, "--only", "memory", *words)
+        return leftovers(report)
+
+    def check(self, *vm):
+        if Steps.told is None:
+            Steps.told = self.found([], "--page-tracking", "compare")
+        self.assertGreater(len(Steps.told), 50)
+        self.assertEqual(self.found(vm), Steps.told)
+
+    def test_serial(self):
+        self.check("-XX:+UseSerialGC")
+
+    def test_g1_and_collections(self):
+        self.check("-XX:+UseG1GC", "-Dsteps.collects=true")
+
+    def test_parallel_and_collections(self):
+        self.check("-XX:+UseParallelGC", "-Xmn4m", "-Dsteps.collects=true")
+
+    def test_small_heap(self):
+        """Few objects are compared one by one, without the kernel."""
+        told = self.found(["-Dsteps.filler=100", "-Dsteps.tests=60"], "--page-tracking", "compare")
+        self.assertEqual(self.found(["-Dsteps.filler=100", "-Dsteps.tests=60"]), told)
+
+
 class Meaning(unittest.TestCase):
     def test_first_use_is_none(self):
         """A class that a test is the first to use: nothing without --eager, a change with it."""
