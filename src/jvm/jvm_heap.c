@@ -270,16 +270,15 @@ static void jvm_heap_read(const struct jvm_heap *heap,
 static void jvm_heap_log_cost(const struct jvm_vm *vm,
 			      struct message_reader *reader)
 {
-	uint32_t looks = message_number(reader);
-	uint32_t changed = message_number(reader);
-	uint32_t everywhere = message_number(reader);
-	uint32_t walks = message_number(reader);
-	uint32_t nodes = message_number(reader);
+	uint32_t numbers[8];
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		numbers[i] = message_number(reader);
 	log_debug(LOG_JVM,
 		  "VM %d: heap examined %u times, changed %u times, compared "
-		  "as a whole %u times, walked %u times: %u us; %u objects",
-		  (int)vm->process.pid, looks, changed, everywhere, walks,
-		  message_number(reader), nodes);
+		  "as a whole %u times, walked %u times; %u objects; %u us, "
+		  "at most %u us; %u ms of processor time in all",
+		  (int)vm->process.pid, numbers[0], numbers[1], numbers[2],
+		  numbers[3], numbers[4], numbers[5], numbers[6], numbers[7]);
 }
 
 static struct err *jvm_heap_message(struct jvm_suite *suite, struct jvm_vm *vm,

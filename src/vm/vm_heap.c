@@ -25,7 +25,7 @@ static struct {
 	struct heap_graph graph; /* at the last point that was looked at */
 	bool begun;		 /* there is one */
 	size_t first_roots;	 /* at @from: those after it are of this test */
-	uint64_t ns;
+	uint64_t ns, longest;
 	uint32_t looks, changed, everywhere, walks;
 } watch;
 
@@ -205,7 +205,9 @@ static void heap_update(JNIEnv *env, struct heap_changes *ret)
 		watch.begun = true;
 	}
 	heap_walk_end_update(&watch.graph, &update);
-	watch.ns += now_ns() - start;
+	uint64_t gone = now_ns() - start;
+	watch.ns += gone;
+	watch.longest = gone > watch.longest ? gone : watch.longest;
 }
 
 static void heap_at(JNIEnv *env, uint32_t point, uint32_t entry)
@@ -452,6 +454,11 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *env)
 	heap_message_u32(&message, watch.walks);
 	heap_message_u32(&message, (uint32_t)watch.graph.nodes.n);
 	heap_message_u32(&message, (uint32_t)(watch.ns / 1000));
+	heap_message_u32(&message, (uint32_t)(watch.longest / 1000));
+	struct timespec all = {};
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
+	heap_message_u32(&message,
+			 (uint32_t)(all.tv_sec * 1000 + all.tv_nsec / 1000000));
 	heap_message_send(&message, WIRE_HEAP_COST);
 }
 

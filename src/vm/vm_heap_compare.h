@@ -44,7 +44,6 @@ struct heap_indexes {
 	size_t n, cap;
 };
 
-
 /* A reference on both sides, reached from pair @parent by @step. */
 void compare_references(struct heap_comparison *compare, uint32_t root,
 			uint32_t parent, const struct heap_step *step,

@@ -226,8 +226,8 @@ static uint32_t list_length(const struct heap_graph *graph, uint32_t node,
 			    const struct heap_recipe *recipe, uint32_t array)
 {
 	uint32_t n = graph->nodes.data[array].length;
-	int64_t count = recipe->count ? heap_number(graph, node, recipe->count)
-				      : n;
+	int64_t count =
+		recipe->count ? heap_number(graph, node, recipe->count) : n;
 	return count >= 0 && count < n ? (uint32_t)count : n;
 }
 
@@ -241,10 +241,10 @@ static void compare_lists(struct heap_comparison *compare, uint32_t at,
 	for (uint32_t i = n < m ? n : m; i < (n > m ? n : m); i++) {
 		const struct heap_step step = { .kind = STEP_INDEX,
 						.index = i };
-		compare_one_sided(compare, at, &step,
-				  i < n ? heap_element(compare->a, array, i) : 0,
-				  i < m ? heap_element(compare->b, array, i) : 0,
-				  i >= n);
+		compare_one_sided(
+			compare, at, &step,
+			i < n ? heap_element(compare->a, array, i) : 0,
+			i < m ? heap_element(compare->b, array, i) : 0, i >= n);
 	}
 }
 
@@ -252,11 +252,11 @@ static void compare_tables(struct heap_comparison *compare, uint32_t at,
 			   const struct heap_recipe *recipe, uint32_t table)
 {
 	uint32_t node = compare->pairs.data[at].a;
-	bool keys = heap_class_at(compare->a, node)->recipe->shape ==
-		    SHAPE_KEYS;
+	bool keys =
+		heap_class_at(compare->a, node)->recipe->shape == SHAPE_KEYS;
 	struct heap_indexes found = {};
-	find_indexes(compare, table, node,
-		     compare->a->nodes.data[table].length, &found);
+	find_indexes(compare, table, node, compare->a->nodes.data[table].length,
+		     &found);
 	for (int side = 0; side < 2; side++) {
 		struct heap_items *items =
 			side ? &compare->items_b : &compare->items_a;
@@ -297,7 +297,7 @@ static bool compare_within_container(struct heap_comparison *compare,
 }
 
 void compare_containers(struct heap_comparison *compare, uint32_t at,
-			       const struct heap_recipe *recipe)
+			const struct heap_recipe *recipe)
 {
 	struct heap_pair pair = compare->pairs.data[at];
 	if (recipe->shape == SHAPE_SUM) {
@@ -333,4 +333,3 @@ void compare_containers(struct heap_comparison *compare, uint32_t at,
 		}
 	}
 }
-

@@ -76,7 +76,8 @@ static bool roots_are_same(const struct heap_graph *graph)
 /* What changed nodes have in them goes to the past, what they have now comes in. */
 static void update_bytes(struct heap_graph *graph, struct heap_past *past)
 {
-	qsort(changed.data, changed.n, sizeof(*changed.data), heap_compare_numbers);
+	qsort(changed.data, changed.n, sizeof(*changed.data),
+	      heap_compare_numbers);
 	for (size_t i = 0; i < changed.n; i++) {
 		uint32_t node = changed.data[i];
 		const struct heap_node *it = &graph->nodes.data[node];
@@ -246,13 +247,13 @@ static void update_shorten(struct heap_graph *graph,
 		uint32_t root, depth, its_root, its_depth;
 		if (it->part || it->gone ||
 		    !way_to(graph, way->from, way->edge, &root, &depth) ||
-		    !way_to(graph, it->parent, it->edge, &its_root,
-			    &its_depth))
+		    !way_to(graph, it->parent, it->edge, &its_root, &its_depth))
 			continue;
-		bool first = root != its_root	? root < its_root
-			     : depth != its_depth ? depth < its_depth
-						: way->from == it->parent &&
-							  way->edge < it->edge;
+		bool first = root != its_root ? root < its_root
+			     : depth != its_depth
+				     ? depth < its_depth
+				     : way->from == it->parent &&
+					       way->edge < it->edge;
 		if (!first || walk_is_below(graph, way->from, way->to))
 			continue;
 		it->parent = way->from;
@@ -402,8 +403,7 @@ enum heap_found heap_walk_update(JNIEnv *env, struct heap_graph *graph,
 {
 	enum heap_found found = HEAP_LOST;
 	ret->before.n_roots = graph->n_roots;
-	ret->before.roots =
-		heap_zeroed(graph->n_roots, sizeof(*graph->roots));
+	ret->before.roots = heap_zeroed(graph->n_roots, sizeof(*graph->roots));
 	if (graph->n_roots)
 		memcpy(ret->before.roots, graph->roots,
 		       graph->n_roots * sizeof(*graph->roots));

@@ -41,7 +41,8 @@ enum wire_heap_kind {
 	/*
 	 * At the end of the VM, for the log: how often the heap was looked at,
 	 * found changed, compared as a whole, walked as a whole; nodes at the
-	 * end (uint32_t each); microseconds of all that.
+	 * end; microseconds of all that, and of the longest; milliseconds of
+	 * processor time of the VM (uint32_t each).
 	 */
 	WIRE_HEAP_COST,
 };

@@ -2,7 +2,7 @@
 """What control costs: suites run plain and under polygraph, in turns, on the same machine at the same time.
 
 Usage: bench.py [--polygraph PROGRAM] [--build DIR] [--work DIR] [--quick] [--json FILE] [run] [alone] [pollution]
-                [tracking] [files] [malloc] [order] [choices] [schedules] [sandbox] [repair]
+                [tracking] [files] [malloc] [order] [choices] [schedules] [sandbox] [repair] [jvm [--projects DIR]]
 
 Absolute times say little about another machine, so everything here is a ratio or a difference between two runs made one
 right after the other; each is measured several times and shown as median with [smallest .. largest]. A test's length is
@@ -24,8 +24,10 @@ processor time of its own, so that what the tool takes from it shows.
     bench_schedules.py.
 11. Patches for order-dependent tests: tries a second, and from the finding to the proof: `polygraph repair`, see
     bench_repair.py.
+12. Java suites: `polygraph pollution`, see bench_jvm.py.
 
-Words choose among them: run, alone, pollution, tracking, files, malloc, order, choices, schedules, sandbox, repair.
+Words choose among them: run, alone, pollution, tracking, files, malloc, order, choices, schedules, sandbox, repair,
+jvm.
 --quick leaves out the 10,000 tests and the 1 GiB, and measures fewer times. --json also writes the numbers to a file.
 """
 
@@ -309,6 +311,12 @@ def bench_repair(options, rows):
     bench_repair.bench_repair(options, rows)
 
 
+def bench_jvm(options, rows):
+    import bench_jvm
+
+    bench_jvm.bench_jvm(options, rows)
+
+
 BENCHES = {
     "run": bench_run,
     "alone": bench_alone,
@@ -322,6 +330,7 @@ BENCHES = {
     "schedules": bench_schedules,
     "sandbox": bench_sandbox,
     "repair": bench_repair,
+    "jvm": bench_jvm,
 }
 
 
@@ -330,6 +339,8 @@ def main():
     parser.add_argument("--polygraph", type=Path, default=TOP / "build" / "polygraph")
     parser.add_argument("--build", type=Path, default=TOP / "build" / "bench")
     parser.add_argument("--work", type=Path, default=TOP / "build" / "real-suites", help="where real suites are built")
+    parser.add_argument("--projects", type=Path, help="with jvm: also Java projects, see bench_jvm.py")
+    parser.add_argument("--only-projects", action="store_true", help="with jvm: nothing else")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", type=Path)
     parser.add_argument("what", nargs="*", metavar="WHAT", help=f"{', '.join(BENCHES)}; default: all")
