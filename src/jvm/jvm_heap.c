@@ -67,12 +67,22 @@ static bool jvm_heap_is_watched(const struct suite_watch *watch)
 	return watch && watch->what & (SUITE_MEMORY | SUITE_PROCESS);
 }
 
+/* Between the set-up and the tear-down of a test. */
+static bool point_is_inner(enum suite_point point)
+{
+	return point == SUITE_AFTER_SETUP || point == SUITE_BEFORE_TEARDOWN;
+}
+
 static struct err *jvm_heap_prepare(struct jvm_suite *suite,
 				    struct str *options, struct strv *words)
 {
+	const struct suite_watch *watch = suite->heap.watch;
 	(void)words;
 	if (suite->heap.watched.n)
 		TRY(str_append(options, ",reads=1"));
+	if (watch && (point_is_inner(watch->from) ||
+		      (!watch->consecutive && point_is_inner(watch->to))))
+		TRY(str_append(options, ",points=1"));
 	return jvm_heap_is_watched(suite->heap.watch) || suite->heap.watched.n
 		       ? str_append(options, ",heap=1")
 		       : NULL;
@@ -329,20 +339,8 @@ const struct jvm_part jvm_heap_part = {
 
 /* ---- the suite's functions ---- */
 
-static bool point_is_known(enum suite_point point)
-{
-	return point == SUITE_BEFORE_SETUP || point == SUITE_AFTER_TEARDOWN;
-}
-
 struct err *jvm_heap_watch(struct suite *suite, const struct suite_watch *watch)
 {
-	if (watch && (!point_is_known(watch->from) ||
-		      (!watch->consecutive && !point_is_known(watch->to))))
-		return err_hint(
-			err_create(ERR_USAGE,
-				   "in Java suites it is not known when the "
-				   "set-up of a test ends"),
-			"--capture takes before-setup and after-teardown");
 	TRY(jvm_outside_watch((struct jvm_suite *)suite, watch));
 	((struct jvm_suite *)suite)->heap.watch = watch;
 	return NULL;

@@ -11,6 +11,7 @@
 #include "vm/vm_choices.h"
 #include "vm/vm_heap.h"
 #include "vm/vm_outside.h"
+#include "vm/vm_points.h"
 #include "vm/vm_schedules.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -18,7 +19,8 @@
 #define LOST_STATUS 125
 
 static const struct vm_part *const parts[] = {
-	&vm_choices, &vm_heap_part, &vm_outside_part, &vm_schedules_part, NULL,
+	&vm_choices,	    &vm_heap_part,   &vm_outside_part,
+	&vm_schedules_part, &vm_points_part, NULL,
 };
 
 static struct {
@@ -159,14 +161,28 @@ static void JNICALL agent_test_starts(JNIEnv *env, jclass self, jint entry)
 	vm_send(WIRE_VM_STARTED, &number, sizeof(number));
 }
 
-/* void point(int point) */
-static void JNICALL agent_test_point(JNIEnv *env, jclass self, jint point)
+void vm_test_point(JNIEnv *env, enum wire_vm_point point)
 {
-	(void)self;
 	for (const struct vm_part *const *part = parts; *part; part++) {
 		if ((*part)->test_point)
-			(*part)->test_point(env, (enum wire_vm_point)point);
+			(*part)->test_point(env, point);
 	}
+}
+
+/* boolean wantsPoints() */
+static jboolean JNICALL agent_wants_points(JNIEnv *env, jclass self)
+{
+	(void)env, (void)self;
+	return vm_points_are_wanted();
+}
+
+/* void runs(java.lang.reflect.Executable) */
+static void JNICALL agent_test_runs(JNIEnv *env, jclass self, jobject method)
+{
+	(void)self;
+	jmethodID id = (*env)->FromReflectedMethod(env, method);
+	if (id && vm_points_are_wanted())
+		vm_points_expect(id);
 }
 
 /* void ends(int entry, byte[] data, int n): returns when all was looked at. */
@@ -223,7 +239,9 @@ static const JNINativeMethod natives[] = {
 	{ "send", "(I[BI)V", (void *)agent_send },
 	{ "receive", "()[B", (void *)agent_receive },
 	{ "starts", "(I)V", (void *)agent_test_starts },
-	{ "point", "(I)V", (void *)agent_test_point },
+	{ "wantsPoints", "()Z", (void *)agent_wants_points },
+	{ "runs", "(Ljava/lang/reflect/Executable;)V",
+	  (void *)agent_test_runs },
 	{ "ends", "(I[BI)V", (void *)agent_test_ends },
 	{ "line", "(Ljava/lang/reflect/Executable;)I", (void *)agent_line },
 	{ "source", "(Ljava/lang/Class;)Ljava/lang/String;",

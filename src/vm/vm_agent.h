@@ -48,6 +48,8 @@ struct vm_part {
 jvmtiEnv *vm_environment(JavaVM *vm, const jvmtiCapabilities *wanted);
 /* Value of "name=value" in the comma-separated @options; -1: not given. */
 long vm_option(const char *options, const char *name);
+/* The test that runs is there: all parts are told. */
+void vm_test_point(JNIEnv *env, enum wire_vm_point point);
 /* Until the controller says WIRE_VM_GO. */
 void vm_wait(JNIEnv *env);
 /* One message as a whole, from any thread. */

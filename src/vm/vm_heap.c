@@ -224,11 +224,12 @@ static void heap_at(JNIEnv *env, uint32_t point, uint32_t entry)
 		return;
 	}
 	bool tells = consecutive ? watch.begun : point == watch.to;
+	/* First: what that initialises is there before the heap is looked at. */
+	if (heap.flags & WIRE_HEAP_PROCESS)
+		heap_state_update(env, tells, entry);
 	heap_update(env, &changes);
 	if (tells)
 		tell_changes(entry, &changes);
-	if (heap.flags & WIRE_HEAP_PROCESS)
-		heap_state_update(env, tells, entry);
 	watch.first_roots = heap.roots.n;
 	heap_changes_free(&changes);
 	(*env)->ExceptionClear(env);

@@ -13,7 +13,11 @@ final class Agent {
 
 	static native void starts(int entry);
 
-	static native void point(int point);
+	/** Are the points between set-up, test and tear-down looked at? */
+	static native boolean wantsPoints();
+
+	/** The test that started is this method. */
+	static native void runs(Executable method);
 
 	static native void ends(int entry, byte[] data, int n);
 

@@ -197,7 +197,8 @@ final class JUnit4 implements Adapter {
 
 		@Override
 		public void testStarted(Description test) {
-			outcomes.started(test.getDisplayName());
+			if (outcomes.started(test.getDisplayName()) && Agent.wantsPoints())
+				outcomes.runs(method(test.getTestClass(), test.getMethodName()));
 		}
 
 		@Override

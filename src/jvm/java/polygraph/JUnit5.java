@@ -264,8 +264,12 @@ final class JUnit5 implements Adapter {
 
 		@Override
 		public void executionStarted(TestIdentifier node) {
-			if (outcomes.started(node.getUniqueId()))
-				running = node.getUniqueId();
+			if (!outcomes.started(node.getUniqueId()))
+				return;
+			running = node.getUniqueId();
+			TestSource source = Agent.wantsPoints() ? node.getSource().orElse(null) : null;
+			if (source instanceof MethodSource)
+				outcomes.runs(((MethodSource) source).getJavaMethod());
 		}
 
 		@Override

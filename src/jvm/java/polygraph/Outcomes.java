@@ -2,6 +2,7 @@ package polygraph;
 
 import java.io.File;
 import java.io.PrintStream;
+import java.lang.reflect.Executable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -44,6 +45,12 @@ final class Outcomes {
 		skipped = null;
 		Agent.starts(entry.number);
 		return true;
+	}
+
+	/** The test that runs is this method; null: there is none that is known. */
+	void runs(Executable method) {
+		if (running != null && method != null)
+			Agent.runs(method);
 	}
 
 	/** Of the test that runs; else of the class as a whole. */

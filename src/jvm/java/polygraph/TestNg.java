@@ -373,6 +373,8 @@ final class TestNg implements Adapter {
 			invoked = false;
 			next = place + 1;
 			outcomes.started(key);
+			if (Agent.wantsPoints() && methods.containsKey(key))
+				outcomes.runs(java(methods.get(key)));
 		}
 
 		/** Is it clear that the test that runs will not be invoked again? */
