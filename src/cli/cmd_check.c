@@ -18,12 +18,15 @@ static struct err *check_run(const struct options *options, int argc,
 {
 	const struct detection_options *values = options->values;
 	bool whole = whole_is_wanted(options, &values->whole, argc);
-	if (!whole && (values->whole.since || values->whole.shard))
-		return err_hint(
-			err_create(ERR_USAGE, "--%s is for whole builds",
-				   values->whole.since ? "since" : "shard"),
-			"give --ctest, --meson or --program");
-	TRY(storing_begin(values->whole.store));
+	const char *wanted = values->whole.since     ? "since"
+			     : values->whole.shard   ? "shard"
+			     : values->whole.dry_run ? "dry-run"
+						     : NULL;
+	if (!whole && wanted)
+		return err_hint(err_create(ERR_USAGE,
+					   "--%s is for whole builds", wanted),
+				"give --ctest, --meson or --program");
+	TRY(storing_begin(values->whole.dry_run ? NULL : values->whole.store));
 	bool plain = !whole;
 	struct err *err = NULL;
 	if (whole)

@@ -21,6 +21,7 @@
 #include "base/str.h"
 #include "base/version.h"
 #include "cli/detection.h"
+#include "cli/dry_run.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/select.h"
@@ -64,6 +65,9 @@ static const struct option whole_options[] = {
 	  .no_config = true,
 	  .help = "of a build, only tests that changes since this git "
 		  "revision reach; build files and data reach all" },
+	{ "dry-run", 0, OPTION_FLAG, FIELD(dry_run), .no_config = true,
+	  .help = "of a build, only list the tests that would be checked "
+		  "(with --since, --shard and --tests)" },
 	{ "store", 0, OPTION_TEXT, FIELD(store), .value = "URL",
 	  .help = "also add the results to a history: a file (SQLite), or "
 		  "postgresql://USER@HOST/NAME; 'polygraph history' shows it" },
@@ -173,11 +177,13 @@ static struct err *whole_write_lines(const char *path, const struct strv *names,
 static bool is_passed_on(const char *name)
 {
 	static const char *const others[] = {
-		"tests",    "ctest",	       "meson", "commands",
-		"program",  "inside",	       "shard", "format",
-		"output",   "color",	       "quiet", "verbose",
-		"budget",   "config",	       "help",	"order",
-		"version",  "since",	       "store", "shard-weights",
+		"tests",    "ctest",	       "meson",
+		"commands", "program",	       "inside",
+		"shard",    "format",	       "output",
+		"color",    "quiet",	       "verbose",
+		"budget",   "config",	       "help",
+		"order",    "version",	       "since",
+		"store",    "shard-weights",   "dry-run",
 		"baseline", "update-baseline",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
@@ -777,7 +783,7 @@ static bool is_plain_suite(const struct whole *whole)
 {
 	const struct parts *parts = &whole->parts;
 	return !whole->values->programs.n && !whole->values->shard &&
-	       !whole->values->since &&
+	       !whole->values->since && !whole->values->dry_run &&
 	       (!parts->n || (parts->n == 1 && !parts->data[0].argv.n));
 }
 
@@ -802,6 +808,11 @@ struct err *whole_run(const struct options *options,
 	TRY(select_parts(&whole));
 	TRY(select_changed(&whole));
 	TRY(take_share(&whole));
+	if (values->dry_run) {
+		*ret = STATUS_OK;
+		return dry_run_write(&whole.parts, &whole.document,
+				     &whole.outputs);
+	}
 	TRY(check_parts(&whole));
 	TRY(document_finish(&whole.document));
 	TRY(update_baseline(&whole));

@@ -15,6 +15,7 @@ struct whole_options {
 	char *weights;
 	char *store;
 	char *since;
+	bool dry_run;
 };
 
 #define WHOLE_DEFAULTS                                                         \
