@@ -154,6 +154,25 @@ bool object_line(struct object *object, uint64_t address, const char **ret_file,
 
 /* ---- functions ---- */
 
+bool object_line_of_call(struct object *object, uint64_t address, unsigned line)
+{
+	struct object_unit *unit = object_unit_at(object, address);
+	Dwarf_Die *scopes = NULL;
+	bool found = false;
+	int n = unit ? dwarf_getscopes(&unit->skeleton,
+				       address - object->dwarf_bias, &scopes)
+		     : 0;
+	for (int i = 0; i < n && !found; i++) {
+		Dwarf_Attribute attribute;
+		Dwarf_Word number;
+		found = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine &&
+			dwarf_attr(&scopes[i], DW_AT_call_line, &attribute) &&
+			!dwarf_formudata(&attribute, &number) && number == line;
+	}
+	free(scopes);
+	return found;
+}
+
 bool object_function_place(struct object *object, uint64_t address,
 			   const char **ret_file, unsigned *ret_line)
 {

@@ -93,6 +93,9 @@ void object_each_symbol(const struct object *object,
 /* Source place of a code address; false without line information. */
 bool object_line(struct object *object, uint64_t address, const char **ret_file,
 		 unsigned *ret_line);
+/* Is the address in a call that the compiler inlined, and that is at that line? */
+bool object_line_of_call(struct object *object, uint64_t address,
+			 unsigned line);
 /*
  * Statements of @file, a source file of its own unit, from line @first to @last,
  * as line tables have them: in no order, several for a line. @visit returns

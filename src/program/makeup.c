@@ -592,6 +592,7 @@ void makeup_destroy(struct makeup *pieces)
 		vec_free(&file->sections);
 		vec_free(&file->relocations);
 		vec_free(&file->refs);
+		vec_free(&file->catches);
 		vec_free(&file->units);
 	}
 	for (size_t i = 0; i < pieces->tests.n; i++)

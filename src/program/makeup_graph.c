@@ -239,6 +239,13 @@ struct err *makeup_digest_all(struct makeup *pieces)
 				4, pieces->all.data[test->all.data[j]].digest);
 		test->digest = mix_digest(5, test->digest);
 	}
+	for (size_t i = 0; log_enabled(LOG_PROGRAM) && i < pieces->all.n; i++) {
+		const struct made_piece *piece = &pieces->all.data[i];
+		log_debug(LOG_PROGRAM, "piece %s: own %016llx, all %016llx",
+			  piece->name ? piece->name : "-",
+			  (unsigned long long)piece->hash,
+			  (unsigned long long)piece->digest);
+	}
 	return NULL;
 }
 

@@ -55,6 +55,11 @@ struct piece_ref {
 	unsigned extent;    /* bytes of it; 0: unknown */
 };
 
+/* A frame of code, and the table of what it catches. */
+struct piece_catch {
+	uint64_t code, table;
+};
+
 struct piece_file {
 	char *path;
 	int fd;
@@ -65,6 +70,7 @@ struct piece_file {
 	VEC(struct piece_section) sections;
 	VEC(struct piece_relocation) relocations; /* by place */
 	VEC(struct piece_ref) refs;
+	VEC(struct piece_catch) catches; /* by code */
 	VEC(const char *) units; /* names that the linker was given: STT_FILE */
 	uint64_t tls_start, tls_size, tls_filled; /* size: as it is laid out */
 	size_t first, n;	     /* its pieces with names, by start, … */
@@ -99,6 +105,18 @@ uint32_t makeup_at(const struct makeup *pieces, const struct piece_file *file,
 		   uint64_t at);
 const struct piece_relocation *makeup_relocation(const struct piece_file *file,
 						 uint64_t place);
+
+/* Fills in piece_file.catches. */
+struct err *makeup_find_catches(struct piece_file *file) _must_check_;
+/*
+ * Calls @type with the address of each type that is caught (0: all), the way the
+ * file refers to it. *@ret: places and actions, *@ret_n bytes; 0: none.
+ */
+struct err *makeup_each_catch(const struct piece_file *file,
+			      uint64_t table_start,
+			      struct err *(*type)(void *data, uint64_t to),
+			      void *data, const uint8_t **ret,
+			      size_t *ret_n) _must_check_;
 
 /* Fills in the refs of all pieces, then their hashes and edges. */
 struct err *makeup_scan(struct makeup *pieces) _must_check_;

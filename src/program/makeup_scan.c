@@ -60,16 +60,33 @@ static void add_ref(struct piece_scan *scan, uint64_t to, const char *symbol)
 				     (struct piece_ref){ to, symbol, 0 });
 }
 
-/* The line that its own instruction was made from? */
+/* Made by compilers, of all that sets variables of a unit before main(). */
+static bool sets_variables(const struct made_piece *piece)
+{
+	return piece->name &&
+	       (str_starts(piece->name, "_GLOBAL__sub_I_") ||
+		strstr(piece->name, "static_initialization_and_destruction") ||
+		str_starts(piece->name, "__cxx_global_var_init"));
+}
+
+/*
+ * The line that its own instruction was made from? Code that makes tests known
+ * passes lines on to what is inlined there.
+ */
 static bool is_own_line(const struct piece_scan *scan,
 			const struct arch_number *number)
 {
+	struct object *object = scan->file->object;
 	const char *file;
 	unsigned line;
-	return scan->file->object && number->size == 4 && number->value > 1 &&
-	       number->value < (1U << 24) &&
-	       object_line(scan->file->object, number->pc, &file, &line) &&
-	       line == number->value;
+	if (!object || number->size != 4 || number->value <= 1 ||
+	    number->value >= (1U << 24))
+		return false;
+	return (object_line(object, number->pc, &file, &line) &&
+		line == number->value) ||
+	       (sets_variables(scan->piece) &&
+		object_line_of_call(object, number->pc,
+				    (unsigned)number->value));
 }
 
 static void clear_number(const struct piece_scan *scan,
@@ -199,6 +216,42 @@ static uint64_t scan_jump_table(struct piece_scan *scan, uint32_t owner)
 	return at;
 }
 
+static struct err *take_caught_type(void *data, uint64_t to)
+{
+	struct piece_scan *scan = data;
+	if (to)
+		add_ref(scan, to, NULL);
+	else
+		scan->piece->hash = mix_value(scan->piece->hash, 3);
+	return NULL;
+}
+
+/* What the function catches, and where it cleans up. */
+static struct err *scan_catches(struct piece_scan *scan)
+{
+	struct made_piece *piece = scan->piece;
+	const struct piece_file *file = scan->file;
+	size_t low = 0, high = file->catches.n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (file->catches.data[middle].code < piece->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < file->catches.n &&
+	       file->catches.data[low].code - piece->start < piece->size;
+	     low++) {
+		const uint8_t *bytes;
+		size_t n;
+		TRY(makeup_each_catch(file, file->catches.data[low].table,
+				      take_caught_type, scan, &bytes, &n));
+		if (n)
+			piece->hash = mix_content(piece->hash, bytes, n);
+	}
+	return NULL;
+}
+
 static struct err *scan_piece(struct piece_scan *scan, struct made_piece *piece,
 			      uint32_t owner)
 {
@@ -211,6 +264,8 @@ static struct err *scan_piece(struct piece_scan *scan, struct made_piece *piece,
 		if (piece->code)
 			arch_each_number(piece->bytes, piece->size,
 					 piece->start, take_code_number, scan);
+		if (piece->code)
+			TRY(scan_catches(scan));
 		else if (owner == PIECE_NONE || !scan_jump_table(scan, owner))
 			scan_piece_words(scan);
 		piece->hash = mix_content(piece->hash, scan->copy, piece->size);
@@ -313,6 +368,23 @@ static uint64_t next_named(const struct makeup *pieces,
 }
 
 /*
+ * What comes before the next constant may be there for its alignment: zeroes at
+ * the end are no content, but for one that ends a text.
+ */
+static uint64_t skip_padding(const struct piece_file *file,
+			     const struct made_piece *piece)
+{
+	const struct piece_relocation *word =
+		makeup_relocation(file, piece->start);
+	uint64_t size = piece->size;
+	if (!piece->bytes || (word && word->place - piece->start < piece->size))
+		return size;
+	while (size > 1 && !piece->bytes[size - 1] && !piece->bytes[size - 2])
+		size--;
+	return size;
+}
+
+/*
  * From an address that something refers to until the next such address. A text
  * whose end others share goes on there.
  */
@@ -354,6 +426,7 @@ static struct err *make_loose(struct piece_scan *scan,
 			piece.bytes = section->bytes + (start - section->start);
 		piece.merged =
 			more && piece.bytes && piece.bytes[piece.size - 1];
+		piece.size = skip_padding(file, &piece);
 		TRY(vec_push(&pieces->all, piece));
 	}
 	file->n_loose = pieces->all.n - file->first_loose;
@@ -547,49 +620,18 @@ static struct err *link_file(struct makeup *pieces, struct piece_file *file)
 	return NULL;
 }
 
-/*
- * Types that code catches stand in tables beside it, which say nothing about
- * whose they are: if one changes, everything does.
- */
-static void take_caught_types(struct makeup *pieces,
-			      const struct piece_file *file)
-{
-	for (size_t i = 0; i < file->sections.n; i++) {
-		const struct piece_section *section = &file->sections.data[i];
-		if (!str_starts(section->name, ".gcc_except_table") ||
-		    !section->bytes)
-			continue;
-		for (uint64_t at = -section->start % 4; at + 4 <= section->size;
-		     at += 4) {
-			int32_t word;
-			memcpy(&word, section->bytes + at, sizeof(word));
-			uint64_t to = (uint64_t)(int64_t)word +
-				      (file->fixed ? 0 : section->start + at);
-			uint32_t piece = makeup_at(pieces, file, to);
-			const char *name =
-				piece == PIECE_NONE
-					? NULL
-					: pieces->all.data[piece].name;
-			if (name && (str_starts(name, "DW.ref._ZTI") ||
-				     str_starts(name, "_ZTI")))
-				pieces->common = mix_value(
-					pieces->common, hash_piece_name(name));
-		}
-	}
-}
-
 struct err *makeup_scan(struct makeup *pieces)
 {
 	struct piece_scan scan = { .pieces = pieces };
 	struct err *err = NULL;
 	for (size_t i = 0; !err && i < pieces->files.n; i++) {
 		scan.file = &pieces->files.data[i];
-		err = scan_file(&scan);
+		err = makeup_find_catches(scan.file);
+		if (!err)
+			err = scan_file(&scan);
 	}
 	free(scan.copy);
 	for (size_t i = 0; !err && i < pieces->files.n; i++)
 		err = link_file(pieces, &pieces->files.data[i]);
-	for (size_t i = 0; !err && i < pieces->files.n; i++)
-		take_caught_types(pieces, &pieces->files.data[i]);
 	return err;
 }
