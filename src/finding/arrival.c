@@ -59,6 +59,8 @@ struct err *arrival_append_event(struct str *str, const struct arrival *arrival)
 		TRY(str_append(str, "the thread started"));
 	else if (timer)
 		TRY(str_append(str, "the timer armed"));
+	else if (!strcmp(arrival->operation, "task"))
+		TRY(str_append(str, "a task of the pool's thread started"));
 	else if (!strcmp(arrival->operation, "signal"))
 		TRY(str_append(str, "what a thread does when a signal comes"));
 	else

@@ -287,6 +287,8 @@ static bool is_plain_waiting(const char *class_name)
 		"Ljava/util/concurrent/locks/",
 		"Ljava/lang/Object;",
 		"Ljava/lang/Thread;",
+		/* managedBlock(), and tasks that are no thread's own. */
+		"Ljava/util/concurrent/ForkJoinPool;",
 	};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strncmp(class_name, names[i], strlen(names[i])))

@@ -234,6 +234,8 @@ static void JNICALL schedules_on_statement(jvmtiEnv *jvmti, JNIEnv *env,
 	struct vm_statement *at = NULL;
 	struct vm_thread *self = this_thread;
 	(void)env, (void)thread;
+	if (vm_schedule_at_place(self, method, location))
+		return;
 	for (size_t i = 0; i < statements_n && !at; i++) {
 		if (statements[i].method == method &&
 		    statements[i].location == location)
@@ -483,6 +485,7 @@ static void schedules_message(JNIEnv *env, uint16_t kind, const uint8_t *data,
 	schedule->steers =
 		schedule->event || schedule->flags & WIRE_SCHEDULE_EARLY;
 	schedule->begun = schedule->class_name;
+	__atomic_store_n(&schedule->follows, schedule->begun, __ATOMIC_RELEASE);
 }
 
 void vm_schedule_end(void)
@@ -517,6 +520,7 @@ static void schedules_test_starts(JNIEnv *env, uint32_t entry)
 		return;
 	}
 	break_test(env);
+	vm_schedule_break_places(env);
 	pthread_mutex_lock(&schedule->lock);
 	become_thread(object, self);
 	add_thread(self);
@@ -549,6 +553,7 @@ static void schedules_test_ends(JNIEnv *env, uint32_t entry)
 		schedule->after = !schedule->holding;
 	vm_schedule_end();
 	__atomic_store_n(&schedule->active, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&schedule->follows, false, __ATOMIC_RELEASE);
 	pthread_cond_broadcast(&schedule->released);
 	pthread_mutex_unlock(&schedule->lock);
 }

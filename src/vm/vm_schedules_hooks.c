@@ -44,7 +44,7 @@ void vm_schedule_waited(bool timed_out)
 /* The program's thread that calls, while a test is scheduled; else NULL. */
 static struct vm_thread *hooked_thread(void)
 {
-	if (!__atomic_load_n(&vm_schedule.active, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&vm_schedule.follows, __ATOMIC_ACQUIRE))
 		return NULL;
 	struct vm_thread *self = vm_schedule_self();
 	return self && !self->foreign ? self : NULL;
@@ -110,14 +110,15 @@ static void leave_call(struct vm_thread *self,
 	if (test)
 		vm_schedule_calm(self);
 	pthread_mutex_unlock(&schedule->lock);
-	if (!test)
+	/* Its tasks are events, whether it had to wait for them or not. */
+	if (!test && !vm_schedule_idles())
 		vm_schedule_segment(self, operation, false);
 }
 
 static bool is_over(const struct vm_thread *self)
 {
 	return vm_schedule_now() >= self->deadline ||
-	       !__atomic_load_n(&vm_schedule.active, __ATOMIC_ACQUIRE);
+	       !__atomic_load_n(&vm_schedule.follows, __ATOMIC_ACQUIRE);
 }
 
 static uint64_t real_left(const struct vm_thread *self)
@@ -355,7 +356,7 @@ static void wake_waiters(int hash, bool all)
 static void JNICALL hook_notify(JNIEnv *env, jobject object)
 {
 	struct vm_thread *self = hooked_thread();
-	if (__atomic_load_n(&vm_schedule.active, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&vm_schedule.follows, __ATOMIC_ACQUIRE))
 		wake_waiters(monitor_hash(object), false);
 	plain.notify(env, object);
 	if (self && self != vm_schedule.test)
@@ -365,7 +366,7 @@ static void JNICALL hook_notify(JNIEnv *env, jobject object)
 static void JNICALL hook_notify_all(JNIEnv *env, jobject object)
 {
 	struct vm_thread *self = hooked_thread();
-	if (__atomic_load_n(&vm_schedule.active, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&vm_schedule.follows, __ATOMIC_ACQUIRE))
 		wake_waiters(monitor_hash(object), true);
 	plain.notify_all(env, object);
 	if (self && self != vm_schedule.test)

@@ -62,6 +62,7 @@ struct vm_thread {
 	uint64_t held_since;
 	uint64_t switches;
 	unsigned stable; /* looks in which it slept all the time */
+	bool fresh;	 /* a pool's, that has just been started */
 };
 
 struct vm_schedule {
@@ -70,6 +71,8 @@ struct vm_schedule {
 	jvmtiEnv *jvmti;
 	bool loaded; /* the VM was started for it */
 	bool begun;  /* a schedule was given */
+	/* Atomic: calls are followed, also of threads that fixtures start. */
+	bool follows;
 	bool active; /* atomic: the test runs */
 	bool steers;
 	/* The schedule. */
@@ -155,6 +158,16 @@ void vm_schedule_bind(JNIEnv *env, jvmtiEnv *jvmti, jmethodID method,
 		      void *address, void **ret);
 /* A wait of this thread ended because its time was over, or not. */
 void vm_schedule_waited(bool timed_out);
+
+/* ---- vm_schedules_places.c ---- */
+
+/* Places in the library where work begins get breakpoints. */
+void vm_schedule_break_places(JNIEnv *env);
+/* This thread is at one of them; false: it is none. */
+bool vm_schedule_at_place(struct vm_thread *self, jmethodID method,
+			  jlocation location);
+/* A thread of a pool that waits for its next task. */
+bool vm_schedule_idles(void);
 
 /* ---- vm_schedules_segment.c ---- */
 

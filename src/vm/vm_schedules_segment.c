@@ -125,10 +125,13 @@ void vm_schedule_segment(struct vm_thread *self,
 	if (!schedule->active || schedule->settling || self->foreign ||
 	    (inside && !(schedule->flags & WIRE_SCHEDULE_INSIDE)))
 		return;
-	if (operation == WIRE_OPERATION_START) {
+	if (operation == WIRE_OPERATION_START ||
+	    operation == WIRE_OPERATION_TASK) {
 		moment.stack = self->stack;
 		moment.stack_n = self->stack_n;
-		snprintf(key, sizeof(key), "%s start", self->group);
+		self->fresh = operation == WIRE_OPERATION_START;
+		snprintf(key, sizeof(key), "%s %s", self->group,
+			 operations[operation]);
 	} else {
 		vm_schedule_frames(frames, sizeof(frames), &moment.stack_n);
 		vm_schedule_frame_key(frames, moment.stack_n, place,

@@ -73,7 +73,8 @@ enum wire_schedule_ends {
 	X(WAIT, "Object.wait")                                                 \
 	X(PARK, "LockSupport.park")                                            \
 	X(POLL, "a socket's poll")                                             \
-	X(TASK, "the task before")                                             \
+	X(TASK, "task")                                                        \
+	X(RELEASE, "AbstractQueuedSynchronizer.release")                       \
 	X(UNPARK, "LockSupport.unpark")                                        \
 	X(NOTIFY, "Object.notify")                                             \
 	X(NOTIFY_ALL, "Object.notifyAll")

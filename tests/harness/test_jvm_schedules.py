@@ -4,7 +4,7 @@
 usage: test_jvm_schedules.py --polygraph PATH [--full] [-v] [TEST…]
 
 The names of the tests in tests/subjects/jvm/schedules… say what must be found: late_…, early_… and hang_…; proper_… must
-not. By default some of them are explored, and one finding is replayed 3 times. With --full it is all of them, and each
+not. inside_… are late ones that are held in the middle of what a thread does. By default some of them are explored, and one finding is replayed 3 times. With --full it is all of them, and each
 finding is replayed 20 times: that takes a quarter of an hour.
 """
 
@@ -19,18 +19,18 @@ if FULL:
     sys.argv.remove("--full")
 
 # Of a test, until it is found: as for native programs.
-RUNS = {"late": 3, "early": 5}
-FEW = ["late_thread", "proper_thread", "late_consumer", "proper_timed_wait", "early_flag", "proper_with_limit", "late_future",
-       "hang_lost_notify", "proper_spins"]
+RUNS = {"late": 3, "early": 5, "inside": 12}
+FEW = ["late_thread", "proper_thread", "late_consumer", "proper_timed_wait", "early_flag", "proper_with_limit",
+       "hang_lost_notify", "proper_spins", "late_one_of_three", "inside_after_signal", "proper_three"]
 
 
 class Schedules(unittest.TestCase):
     def explore(self, suite, tests=()):
         words = [word for test in tests for word in ("--tests", f"*.{test}")]
         status, report = suite.report("schedules", *words)
-        names = [short(test["name"]).split(".")[1] for test in report["tests"]]
+        names = [short(test["name"]).split(".")[-1] for test in report["tests"]]
         self.assertEqual([test["name"] for test in report["tests"] if test["outcome"] != "pass"], [])
-        found = {short(finding["test"]).split(".")[1]: finding for finding in report["findings"]}
+        found = {short(finding["test"]).split(".")[-1]: finding for finding in report["findings"]}
         self.assertEqual(sorted(found), sorted(name for name in names if not name.startswith("proper_")))
         self.assertEqual(status, 1 if any(finding["severity"] != "low" for finding in found.values()) else 0)
         return found
@@ -40,7 +40,7 @@ class Schedules(unittest.TestCase):
         self.assertEqual(finding["kind"], "schedule")
         self.assertEqual(finding["hang"], direction == "hang")
         if direction in RUNS:
-            self.assertEqual(finding["direction"], direction, name)
+            self.assertEqual(finding["direction"], "early" if direction == "early" else "late", name)
             self.assertLessEqual(finding["runs"], RUNS[direction], name)
         self.assertTrue(finding["event"]["stack"], name)
         self.assertTrue(finding["timeline"], name)
@@ -66,6 +66,32 @@ class Schedules(unittest.TestCase):
         self.assertGreaterEqual(finding["margin"], 0.05)
         self.assertLess(finding["margin"], 0.5)
         self.assertEqual(finding["failing"]["line"], finding["failure"]["line"])
+
+    def test_limits_of_tests(self):
+        """A limit that the test has, and that runs out only because we hold something, is no finding."""
+        found = self.explore(Suite("schedules_junit5", "junit5"), () if FULL else ["late_nested", "proper_annotated",
+                                                                                  "proper_preemptive", "late_fixture"])
+        for name, finding in found.items():
+            with self.subTest(name):
+                self.check(name, finding)
+
+    def test_testng(self):
+        found = self.explore(Suite("schedules_testng", "testng"), () if FULL else ["late_limit", "proper_limit"])
+        for name, finding in found.items():
+            with self.subTest(name):
+                self.check(name, finding)
+
+    def test_check(self):
+        """`check` explores those that have other threads, and replay knows the finding."""
+        suite = Suite("schedules", "junit4")
+        _, report = suite.report("check", "--no-choices", "--no-pollution", "--tests", "*.late_thread")
+        self.assertEqual([finding["kind"] for finding in report["findings"]], ["schedule"])
+        self.assertEqual(report["schedules"]["tests"], 1)
+
+    def test_priorities(self):
+        result = Suite("schedules", "junit4").call("schedules", "--strategy", "pct", "--tests", "*.late_thread")
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertIn("--strategy takes delay or random", result.stderr)
 
 
 if __name__ == "__main__":
