@@ -267,6 +267,14 @@ static bool take_field(const char **at, int64_t *ret)
 	return text > start;
 }
 
+uint64_t proc_mappings_mark(const char *text)
+{
+	/* size resident shared text lib data dt: proc_pid_statm(5) */
+	unsigned long long size = 0, data = 0;
+	sscanf(text, "%llu %*u %*u %*u %*u %llu", &size, &data);
+	return size ^ data << 32;
+}
+
 bool proc_parse_stat(const char *text, struct proc_stat *ret)
 {
 	/* By their number in the manual; the first two are the process's name. */

@@ -93,6 +93,11 @@ struct err *proc_add_folder(dev_t device, const char *folder) _must_check_;
 
 /* A process that has ended has none, or is an error once it was waited for. */
 struct err *proc_read_maps(pid_t pid, struct proc_maps *ret) _must_check_;
+/*
+ * Of the text of statm: another number where mappings came or went, or part of a
+ * reserve became writable. Some changes keep it, such as two that cancel out.
+ */
+uint64_t proc_mappings_mark(const char *text);
 void proc_maps_free(struct proc_maps *maps);
 static inline void proc_maps_freep(struct proc_maps *maps)
 {

@@ -37,7 +37,7 @@ struct err *blocks_create_glibc(blocks_page *page, void *data,
 	struct blocks *blocks = blocks_allocate(page, data);
 	if (!blocks)
 		return err_nomem();
-	blocks->is_glibc = true;
+	blocks->kind = BLOCKS_GLIBC;
 	blocks->where = *where;
 	*ret = blocks;
 	return NULL;
@@ -48,7 +48,7 @@ void blocks_destroy(struct blocks *blocks)
 	if (!blocks)
 		return;
 	vec_free(&blocks->sorted);
-	for (size_t i = 0; blocks->is_glibc && i < ARENAS; i++)
+	for (size_t i = 0; blocks->kind == BLOCKS_GLIBC && i < ARENAS; i++)
 		vec_free(&blocks->arenas[i].list);
 	free(blocks);
 }
@@ -153,7 +153,9 @@ static bool load_heap(struct blocks *blocks)
 
 const char *blocks_missing(struct blocks *blocks)
 {
-	if (blocks->is_glibc)
+	if (blocks->kind == BLOCKS_ASAN)
+		return NULL;
+	if (blocks->kind == BLOCKS_GLIBC)
 		return blocks->where.heap_start < blocks->where.heap_end
 			       ? NULL
 			       : "the program has no heap yet";
@@ -162,7 +164,9 @@ const char *blocks_missing(struct blocks *blocks)
 
 uint64_t blocks_lost(struct blocks *blocks)
 {
-	return !blocks->is_glibc && load_heap(blocks) ? blocks->heap.lost : 0;
+	return blocks->kind == BLOCKS_AGENT && load_heap(blocks)
+		       ? blocks->heap.lost
+		       : 0;
 }
 
 /* 0 where there is none, or none that can be. */
@@ -375,15 +379,22 @@ static bool find_agents(struct blocks *blocks, uint64_t address,
 bool blocks_find(struct blocks *blocks, uint64_t address,
 		 struct image_block *ret)
 {
-	return blocks->is_glibc ? blocks_find_glibc(blocks, address, ret)
-				: find_agents(blocks, address, ret);
+	switch (blocks->kind) {
+	case BLOCKS_GLIBC:
+		return blocks_find_glibc(blocks, address, ret);
+	case BLOCKS_ASAN:
+		return blocks_find_asan(blocks, address, ret);
+	case BLOCKS_AGENT:
+		break;
+	}
+	return find_agents(blocks, address, ret);
 }
 
 size_t blocks_stack(struct blocks *blocks, uint32_t stack, uint64_t *out,
 		    size_t max)
 {
 	struct wire_stack frames;
-	if (blocks->is_glibc || !stack || !load_heap(blocks) ||
+	if (blocks->kind != BLOCKS_AGENT || !stack || !load_heap(blocks) ||
 	    stack >= blocks->heap.stacks_n ||
 	    !blocks_read(blocks, blocks->heap.stacks + stack * sizeof(frames),
 			 &frames, sizeof(frames)))
@@ -400,7 +411,7 @@ size_t blocks_regions(struct blocks *blocks, struct blocks_region *out,
 		      size_t max)
 {
 	struct wire_region regions[WIRE_REGIONS];
-	if (blocks->is_glibc || !load_heap(blocks) ||
+	if (blocks->kind != BLOCKS_AGENT || !load_heap(blocks) ||
 	    !blocks_read(blocks,
 			 blocks->heap_address +
 				 offsetof(struct wire_heap, regions),

@@ -1,10 +1,11 @@
 /*
  * The heap's live blocks at one moment, read from a process's memory.
  *
- * They come from the agent's table (wire/heap.h), or, where there is no agent,
- * from the headers of glibc's allocator: then sizes are what the allocator
- * gave, stacks are not known, and blocks that were freed a moment ago into a
- * list that cannot be found count as live.
+ * They come from the agent's table (wire/heap.h). Where there is no agent, they
+ * come from the shadow of AddressSanitizer, or from the headers of glibc's
+ * allocator, and stacks are not known. With glibc sizes are what the allocator
+ * gave, and blocks that were freed a moment ago into a list that cannot be found
+ * count as live.
  *
  * Memory comes through a function, page by page, so nothing here knows of
  * processes. What it says is hostile: any bytes give some answer, in bounded
@@ -37,6 +38,10 @@ struct blocks_glibc {
 struct err *blocks_create_glibc(blocks_page *page, void *data,
 				const struct blocks_glibc *where,
 				struct blocks **ret) _must_check_;
+
+/* The shadow is in what @page gives (image/asan.h). */
+struct err *blocks_create_asan(blocks_page *page, void *data,
+			       struct blocks **ret) _must_check_;
 
 void blocks_destroy(struct blocks *blocks); /* NULL is fine */
 static inline void blocks_destroyp(struct blocks **blocks)

@@ -1,4 +1,4 @@
-/* What both kinds of blocks are made of. */
+/* What all kinds of blocks are made of. */
 #pragma once
 
 #include "base/vec.h"
@@ -43,7 +43,14 @@ struct arena_list {
 #define MAPPED_PAGES 256
 #define ARENAS 16
 
+enum blocks_kind {
+	BLOCKS_AGENT,
+	BLOCKS_GLIBC,
+	BLOCKS_ASAN,
+};
+
 struct blocks {
+	enum blocks_kind kind;
 	blocks_page *page;
 	void *data;
 	uint64_t moment;    /* what is remembered holds if it has the same */
@@ -58,7 +65,6 @@ struct blocks {
 	char missing[160];
 
 	/* glibc's. */
-	bool is_glibc;
 	struct blocks_glibc where;
 
 	union {
@@ -80,6 +86,9 @@ bool blocks_read(const struct blocks *blocks, uint64_t address, void *out,
 const struct image_block *blocks_last_before(const struct block_list *list,
 					     uint64_t address);
 
+/* blocks_asan.c */
+bool blocks_find_asan(struct blocks *blocks, uint64_t address,
+		      struct image_block *ret);
 /* blocks_glibc.c */
 bool blocks_find_glibc(struct blocks *blocks, uint64_t address,
 		       struct image_block *ret);

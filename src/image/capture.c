@@ -216,7 +216,8 @@ static struct err *capture_settle_pages(struct image *image, struct work *work)
 		image->touched.data[image->touched.n++] = page;
 	}
 	page->now = take_ptr(work->after);
-	if (!same && !in_ranges(&image->own, page->address))
+	if (!same && !in_ranges(&image->own, page->address) &&
+	    !image_is_shadow(image, page->address))
 		image->changes.data[image->changes.n++] =
 			(struct image_change){ page->address, page->before,
 					       page->now };
@@ -312,7 +313,8 @@ struct err *image_evaluate(struct image *image)
 			    then->data[then_at].start <= at)
 				was = &then->data[then_at];
 			if (!(now && now->tracked) && !(was && was->tracked) &&
-			    !in_ranges(&image->followed, at))
+			    !in_ranges(&image->followed, at) &&
+			    !image_is_shadow(image, at))
 				continue;
 			image->counts.written++;
 			image->batch->works[n++] =
@@ -445,7 +447,8 @@ static struct err *pieces_carve_new(struct image *image,
 				    const struct piece *piece,
 				    struct pieces *ret)
 {
-	bool same = piece->same;
+	/* Of what is too large nothing is registered: methods do not know it. */
+	bool same = piece->same || piece->huge;
 	uint64_t at = piece->start;
 	size_t i = pieces_after(old, at);
 	while (at < piece->end) {

@@ -194,6 +194,7 @@ void image_destroy(struct image *image)
 	vec_free(&image->hot);
 	vec_free(&image->hot_new);
 	vec_free(&image->followed);
+	ranges_freep(&image->shadows);
 	vec_free(&image->changes);
 	cache_empty(&image->base_cache);
 	base_pages_free(&image->base_pages);
@@ -252,6 +253,7 @@ static struct err *image_capture_pages(struct image *image,
 		err_destroy(err);
 		TRY(find_otherwise(image));
 	}
+	TRY(image_add_shadows(image));
 	TRY(image_evaluate(image));
 	image->counts.captures++;
 	log_debug(LOG_IMAGE,
@@ -373,6 +375,11 @@ static struct err *create_blocks(struct image *image)
 					  &image->blocks[side]));
 			continue;
 		}
+		if (image->asan) {
+			TRY(blocks_create_asan(page[side], image,
+					       &image->blocks[side]));
+			continue;
+		}
 		struct blocks_glibc where =
 			image_heap(image, (enum image_side)side);
 		TRY(blocks_create_glibc(page[side], image, &where,
@@ -384,7 +391,7 @@ static struct err *create_blocks(struct image *image)
 static void reset_blocks(struct image *image)
 {
 	for (int side = IMAGE_BEFORE; side <= IMAGE_AFTER; side++) {
-		if (image->agent) {
+		if (image->agent || image->asan) {
 			blocks_reset(image->blocks[side]);
 			continue;
 		}
@@ -399,6 +406,16 @@ void image_set_arena(struct image *image, uint64_t main_arena)
 	image->main_arena = main_arena;
 	if (!image->agent)
 		reset_blocks(image);
+}
+
+struct err *image_set_asan(struct image *image)
+{
+	BUG_ON(image->agent || image->counts.captures);
+	image->asan = true;
+	for (int side = IMAGE_BEFORE; side <= IMAGE_AFTER; side++)
+		blocks_destroy(take_ptr(image->blocks[side]));
+	TRY(image_begin_shadows(image));
+	return create_blocks(image);
 }
 
 const char *image_blocks_missing(const struct image *image)

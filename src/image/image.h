@@ -91,6 +91,11 @@ const uint8_t *image_page(struct image *image, enum image_side side,
  * be recognised.
  */
 void image_set_arena(struct image *image, uint64_t main_arena);
+/*
+ * Without the agent, right after image_create(): the tracee has AddressSanitizer,
+ * whose shadow says where blocks are.
+ */
+struct err *image_set_asan(struct image *image) _must_check_;
 /* Is anything known of heap blocks? Why not, for the user, else NULL. */
 const char *image_blocks_missing(const struct image *image);
 /* As struct view's block(). */

@@ -193,7 +193,7 @@ struct image {
 	int pagemap_fd;
 	int statm_fd;
 	int base_pagemap_fd; /* -1: no base */
-	uint64_t size;	     /* first word of statm */
+	uint64_t size;	     /* of all mappings and of writable ones (statm) */
 
 	struct pieces pieces;
 	struct pieces before; /* where they changed in the last interval */
@@ -201,6 +201,8 @@ struct image {
 	struct ranges written;
 	struct ranges own;	/* the agent's memory */
 	struct ranges followed; /* parts of stacks: image_follow() */
+	bool asan;		/* blocks come from a shadow, … */
+	struct ranges shadows;	/* … of which these pages were written */
 
 	struct batch *batch; /* capture.c */
 	struct page_pool pool;
@@ -242,6 +244,11 @@ struct image {
 	size_t maps_n;
 };
 
+/* shadow.c: how shadows are now is known from here on. */
+struct err *image_begin_shadows(struct image *image) _must_check_;
+/* What was written has a shadow, which is read and compared, too. */
+struct err *image_add_shadows(struct image *image) _must_check_;
+bool image_is_shadow(const struct image *image, uint64_t address);
 /* image.c: without the agent the allocator's own headers help. */
 struct blocks_glibc image_heap(const struct image *image, enum image_side side);
 /* capture.c: the pieces for the first time. */

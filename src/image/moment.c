@@ -12,6 +12,7 @@ struct image_moment {
 	struct tracee *copy;
 	struct cache cache;
 	uint64_t agent;
+	bool asan;
 	struct blocks_glibc where; /* without the agent */
 	struct blocks *blocks;	   /* NULL: nobody asked yet */
 };
@@ -26,6 +27,7 @@ struct err *image_moment_take(struct image *image, struct thread *thread,
 	if (!moment)
 		return err_nomem();
 	moment->agent = image->agent;
+	moment->asan = image->asan;
 	moment->where = image_heap(image, IMAGE_AFTER);
 	TRY(checkpoint_hold(thread, &moment->copy));
 	log_debug(LOG_IMAGE, "process %d holds the memory of process %d",
@@ -65,6 +67,9 @@ static struct err *moment_create_blocks(struct image_moment *moment)
 	if (moment->agent)
 		return blocks_create(moment_page_of, moment, moment->agent,
 				     &moment->blocks);
+	if (moment->asan)
+		return blocks_create_asan(moment_page_of, moment,
+					  &moment->blocks);
 	return blocks_create_glibc(moment_page_of, moment, &moment->where,
 				   &moment->blocks);
 }

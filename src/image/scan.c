@@ -11,7 +11,8 @@
  * question to the kernel (PM_SCAN_CHECK_WPASYNC) finds it without looking at
  * pages. Growing by brk() gives a mapping of its own, moving by mremap() loses
  * the registration. What remains is a mapping that is just gone: then the
- * program's size is smaller (statm).
+ * program's size is smaller (statm); or one in a reserve that is too large to be
+ * registered: then there is more that the program may write to (the same).
  *
  * Two scans: the quick one asks for PAGE_IS_WRITTEN alone, which the kernel
  * answers with a look at one bit of each entry (0.3 µs a MiB instead of 0.6);
@@ -258,11 +259,11 @@ static int scan_check_range(struct image *image, struct memory_range range)
 
 static struct err *scan_read_size(struct image *image, uint64_t *ret)
 {
-	char text[32] = "";
+	char text[160] = "";
 	ssize_t got = pread(image->statm_fd, text, sizeof(text) - 1, 0);
 	if (got <= 0)
 		return scan_describe_failure(got < 0 ? errno : ESRCH);
-	*ret = strtoull(text, NULL, 10);
+	*ret = proc_mappings_mark(text);
 	return NULL;
 }
 

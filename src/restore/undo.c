@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "image/asan.h"
 #include "program/program.h"
 #include "tracee/memory.h"
 #include "tracee/remote.h"
@@ -17,12 +18,6 @@
 #define BYTES_MAX ((size_t)256 << 20)
 /* Equal bytes between two that differ that are written along with them. */
 #define GAP 32
-/*
- * AddressSanitizer on x86-64: eight bytes have one in its shadow, which says that
- * they were freed (asan_mapping.h, asan_internal.h).
- */
-#define SHADOW(address) (((address) >> 3) + 0x7fff8000)
-#define SHADOW_FREED 0xfd
 #define SHADOW_CHUNK 4096
 /* A call of malloc() takes no longer. */
 #define CALL_NS (UINT64_C(1000) * 1000 * 1000)
@@ -161,8 +156,8 @@ static bool is_poisoned(const struct undo_finder *finder,
 			const struct state_extent *extent)
 {
 	uint8_t shadow[SHADOW_CHUNK];
-	uint64_t at = SHADOW(extent->address);
-	uint64_t end = SHADOW(extent->address + extent->size - 1) + 1;
+	uint64_t at = ASAN_SHADOW(extent->address);
+	uint64_t end = ASAN_SHADOW(extent->address + extent->size - 1) + 1;
 	if (!finder->asan || !extent->size)
 		return false;
 	while (at < end) {
@@ -170,7 +165,7 @@ static bool is_poisoned(const struct undo_finder *finder,
 		if (memory_read_some(finder->watch->tracee, RADDR(at), shadow,
 				     n) != n)
 			return false;
-		if (memchr(shadow, SHADOW_FREED, n))
+		if (memchr(shadow, ASAN_FREED, n))
 			return true;
 		at += n;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/proc.h"
+#include "image/asan.h"
 #include "tracee/memory.h"
 
 /* glibc's heaps of other threads begin at multiples of this (arena.c). */
@@ -15,11 +16,11 @@ void areas_free(struct areas *areas)
 	vec_free(&areas->results);
 }
 
-static uint64_t process_pages(pid_t pid)
+static uint64_t areas_read_mark(pid_t pid)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	err_ignore(proc_read(pid, 0, "statm", &text));
-	return text.s ? strtoull(text.s, NULL, 10) : 0;
+	return text.s ? proc_mappings_mark(text.s) : 0;
 }
 
 static bool has_stack_pointer(struct tracee *tracee, uint64_t start,
@@ -70,7 +71,8 @@ static enum state_area area_kind(const struct program *program,
 		return STATE_FOREIGN;
 	if (has_stack_pointer(tracee, mapping->start, mapping->end))
 		return STATE_FOREIGN;
-	if (blocks_known && mapping->start % ARENA_ALIGN == 0)
+	if (blocks_known &&
+	    (mapping->start % ARENA_ALIGN == 0 || asan_is_heap(mapping->start)))
 		return STATE_HEAP;
 	return writable ? STATE_DATA : STATE_CONST;
 }
@@ -81,13 +83,13 @@ struct err *areas_load(struct areas *areas, const struct program *program,
 	if (areas->fresh)
 		return NULL;
 	areas->fresh = true;
-	uint64_t pages = process_pages(tracee_pid(tracee));
-	if (areas->all.n && pages == areas->pages)
+	uint64_t mark = areas_read_mark(tracee_pid(tracee));
+	if (areas->all.n && mark == areas->mark)
 		return NULL;
 	_cleanup_(proc_maps_freep) struct proc_maps maps = {};
 	TRY(proc_read_maps(tracee_pid(tracee), &maps));
 	areas->all.n = 0;
-	areas->pages = pages;
+	areas->mark = mark;
 	for (size_t i = 0; i < maps.n; i++) {
 		const struct proc_mapping *mapping = &maps.data[i];
 		const struct area *before =

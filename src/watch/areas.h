@@ -20,7 +20,7 @@ struct area_result {
 
 struct areas {
 	VEC(struct area) all; /* by address */
-	uint64_t pages;	      /* of the process, when it was read */
+	uint64_t mark;	      /* of the mappings when they were read */
 	bool fresh;	      /* nothing can have changed since */
 	VEC(struct area_result) results;
 	/* What is below on the stack that it is in is no more; 0: not known. */

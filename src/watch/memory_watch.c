@@ -214,9 +214,12 @@ struct err *memory_watch_start(struct memory_watch *watch,
 	const struct program *program = watch->host.program;
 	TRY(image_create(process->thread, process->origin, method,
 			 program_agent_heap(program), &watch->image));
-	struct raddr arena;
-	if (program_symbol(program, "main_arena", &arena))
-		image_set_arena(watch->image, arena.v);
+	struct raddr symbol;
+	if (!program_agent_heap(program) &&
+	    program_symbol(program, "__asan_init", &symbol))
+		TRY(image_set_asan(watch->image));
+	else if (program_symbol(program, "main_arena", &symbol))
+		image_set_arena(watch->image, symbol.v);
 	watch->tracee = process->tracee;
 	watch->held.list = process->held;
 	moments_start(&watch->moments);

@@ -1,6 +1,6 @@
 /*
  * Any bytes as the memory in which heap blocks are looked for: the agent's
- * table and glibc's chunks. The input is pages, each with its place in front;
+ * table, glibc's chunks and AddressSanitizer's shadow. The input is pages, each with its place in front;
  * addresses are taken from the input, too.
  */
 #include <stddef.h>
@@ -20,7 +20,10 @@ static const uint64_t places[] = {
 	0x555500000000, 0x555500001000, 0x700000000000, 0x700000055000,
 	0x710000000000, 0x720000000000, 0x730000000000, 0x730000800000,
 	0x730000801000, 0x730001001000, 0x7ffffffff000, 0xfffffffffffff000,
+	0xc047fff8000,	0xc047fff9000,
 };
+/* The memory whose shadow the last two are. */
+#define SHADOWED 0x602000000000
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
 struct memory {
@@ -99,6 +102,8 @@ static void ask_all(struct blocks *blocks)
 			ask(blocks, places[i] + 100000);
 			ask(blocks, places[i] + 10000000);
 		}
+		for (uint64_t i = 0; i < QUESTIONS; i++)
+			ask(blocks, SHADOWED + i * 1021);
 		for (size_t i = 0; i < memory.n; i++) {
 			for (size_t k = 0; k < QUESTIONS; k++) {
 				uint64_t address;
@@ -121,6 +126,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	blocks_destroy(blocks);
 	const struct blocks_glibc where = { 0x20000000, 0x20002000, 0x1000 };
 	err = blocks_create_glibc(page, NULL, &where, &blocks);
+	if (err)
+		__builtin_trap();
+	ask_all(blocks);
+	blocks_destroy(blocks);
+	err = blocks_create_asan(page, NULL, &blocks);
 	if (err)
 		__builtin_trap();
 	ask_all(blocks);

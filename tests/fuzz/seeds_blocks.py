@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Seeds for fuzz_blocks: memory with the agent's table in it, and with glibc's chunks.
+"""Seeds for fuzz_blocks: memory with the agent's table, glibc's chunks or AddressSanitizer's shadow.
 
 Usage: seeds_blocks.py STAMP        (the seeds go to the folder seeds_blocks beside the stamp)
 
@@ -10,7 +10,7 @@ import struct
 import sys
 from pathlib import Path
 
-HEAP, CHUNKS, MORE_CHUNKS, DIRECTORY, LEAVES, STACKS, LEAF, CELLS = 1, 2, 3, 7, 8, 9, 10, 12
+HEAP, CHUNKS, MORE_CHUNKS, DIRECTORY, LEAVES, STACKS, LEAF, CELLS, SHADOW = 1, 2, 3, 7, 8, 9, 10, 12, 16
 INDEX = 0x5555_0000_0000 >> 24
 SLOT = INDEX % (1 << 16)
 
@@ -49,6 +49,10 @@ def arena():
     return page(LEAVES, 0, head + words(0, 0x25, 1, 2, 0, 0xFA1)) + page(CHUNKS, 0, words(0, 0x21, 0x7100_0000_0050, 0))
 
 
+def shadow():
+    return page(SHADOW, 0, bytes([0xFA, 0xFA, 0, 0, 5, 0xFA, 0xFA, 0, 0xFC, 0xFA, 0xFD, 0xFD, 0xFA]))
+
+
 def main():
     stamp = Path(sys.argv[1])
     folder = stamp.parent / stamp.stem
@@ -57,6 +61,7 @@ def main():
     (folder / "foreign").write_bytes(heap(0, 1))
     (folder / "chunks").write_bytes(chunks())
     (folder / "arena").write_bytes(arena())
+    (folder / "shadow").write_bytes(shadow())
     (folder / "empty").write_bytes(b"")
     stamp.touch()
 

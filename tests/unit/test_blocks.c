@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "image/asan.h"
 #include "image/blocks.h"
 #include "wire/heap.h"
 
@@ -484,6 +485,66 @@ static void test_glibc_mapped(void **state)
 	assert_false(blocks_find(blocks, at + 39 * IMAGE_PAGE, &block));
 }
 
+/* A block of @size bytes: its granules get @byte, the last what is in use. */
+static void put_asan(struct memory *memory, uint64_t at, uint64_t size,
+		     uint8_t byte)
+{
+	const uint8_t redzone = ASAN_REDZONE, last = size % 8;
+	put(memory, ASAN_SHADOW(at - 16), &redzone, 1);
+	put(memory, ASAN_SHADOW(at - 8), &redzone, 1);
+	for (uint64_t i = 0; i < size / 8; i++)
+		put(memory, ASAN_SHADOW(at + i * 8), &byte, 1);
+	if (last)
+		put(memory, ASAN_SHADOW(at + size / 8 * 8),
+		    byte ? &byte : &last, 1);
+	put(memory, ASAN_SHADOW(at + (size + 7) / 8 * 8), &redzone, 1);
+}
+
+static void assert_asan(struct blocks *blocks, uint64_t address, uint64_t start,
+			uint64_t size, bool exact)
+{
+	struct image_block block;
+	assert_true(blocks_find(blocks, address, &block));
+	assert_int_equal(block.start, start);
+	assert_int_equal(block.size, size);
+	assert_int_equal(block.exact, exact);
+}
+
+static void test_asan(void **state)
+{
+	(void)state;
+	_cleanup_(memory_freep) struct memory memory = {};
+	_cleanup_(blocks_destroyp) struct blocks *blocks = NULL;
+	/* The last one goes over a page of the shadow. */
+	const uint64_t whole = 0x602000000010, odd = 0x602000000070,
+		       freed = 0x6020000000f0, vector = 0x602000000150,
+		       large = 0x621000007f00;
+	const uint8_t unused = ASAN_CONTAINER;
+	struct image_block block;
+	put_asan(&memory, whole, 32, 0);
+	put_asan(&memory, odd, 21, 0);
+	put_asan(&memory, freed, 24, ASAN_FREED);
+	put_asan(&memory, vector, 40, 0);
+	put(&memory, ASAN_SHADOW(vector + 32), &unused, 1);
+	put_asan(&memory, large, 100001, 0);
+	assert_ok(blocks_create_asan(page, &memory, &blocks));
+	assert_null(blocks_missing(blocks));
+	assert_asan(blocks, whole, whole, 32, true);
+	assert_asan(blocks, whole + 31, whole, 32, true);
+	assert_asan(blocks, whole + 32, whole, 32, true); /* its end */
+	assert_asan(blocks, odd + 21, odd, 21, true);
+	assert_asan(blocks, vector + 39, vector, 40, false);
+	assert_asan(blocks, large + 70000, large, 100001, true);
+	assert_asan(blocks, large + 100001, large, 100001, true);
+	const uint64_t none[] = {
+		0,	    7,		whole - 1,	whole + 33,
+		odd + 22,   freed,	freed + 23,	large + 100002,
+		UINT64_MAX, 1ULL << 47, 0x603000000010, 0x7f0000000000,
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++)
+		assert_false(blocks_find(blocks, none[i], &block));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -496,6 +557,7 @@ int main(void)
 		cmocka_unit_test(test_glibc_chunks),
 		cmocka_unit_test(test_glibc_lists),
 		cmocka_unit_test(test_glibc_mapped),
+		cmocka_unit_test(test_asan),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

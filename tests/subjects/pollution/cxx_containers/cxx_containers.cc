@@ -2,6 +2,7 @@
 //
 //@ subject framework=functions lang=c++
 //@ variant plain quick=gcc-O0,clang-O2
+//@ variant asan cflags="-fsanitize=address" libs="-fsanitize=address" builds=gcc-O0,clang-O2
 //@ variant libcxx cflags="-stdlib=libc++" libs="-stdlib=libc++" needs=vector builds=clang-O0,clang-O2 quick=clang-O0
 //@ variant dwarf4 cflags="-gdwarf-4" builds=gcc-O2,clang-O0
 //@ variant standalone cflags="-fstandalone-debug" builds=clang-O2

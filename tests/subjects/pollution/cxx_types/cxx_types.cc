@@ -2,6 +2,7 @@
 //
 //@ subject framework=functions lang=c++
 //@ variant plain quick=gcc-O0,clang-O2
+//@ variant asan cflags="-fsanitize=address" libs="-fsanitize=address" builds=gcc-O0,clang-O2 quick=clang-O2
 //@ variant dwarf4 cflags="-gdwarf-4" builds=gcc-O2,clang-O0
 //@ variant split cflags="-gsplit-dwarf" builds=gcc-O0
 //@ variant lto cflags="-flto" libs="-flto -O2" builds=gcc-O2

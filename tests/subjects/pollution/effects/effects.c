@@ -2,6 +2,7 @@
 //
 //@ subject framework=functions lang=c
 //@ variant plain quick=gcc-O0,clang-O2
+//@ variant asan cflags="-fsanitize=address" libs="-fsanitize=address" builds=gcc-O0,clang-O2
 //@ variant static libs="-static" builds=gcc-O2 quick=gcc-O2
 
 #include "../runner.h"

@@ -194,14 +194,14 @@ struct pair {
 struct pair twins;     // both point to one shape
 struct pair strangers; // equal shapes, one each
 
-TEST(test_sharing_lost) //@ pollutes test_sharing_lost twins ... on=!asan-* //@ clean test_sharing_lost on=asan-*
+TEST(test_sharing_lost) //@ pollutes test_sharing_lost twins ...
 {
 	struct shape *copy = checked(malloc(sizeof(*copy)));
 	*copy = *twins.left;
 	twins.right = copy;
 }
 
-TEST(test_sharing_begun) //@ pollutes test_sharing_begun strangers ... on=!asan-* //@ clean test_sharing_begun on=asan-*
+TEST(test_sharing_begun) //@ pollutes test_sharing_begun strangers ...
 {
 	free(strangers.right);
 	strangers.right = strangers.left;
@@ -227,7 +227,7 @@ TEST(test_roots_share_elsewhere) //@ clean test_roots_share_elsewhere
 	TOUCH(&second_view);
 }
 
-TEST(test_roots_stop_sharing) //@ pollutes test_roots_stop_sharing first_view|second_view ... on=!asan-* //@ clean test_roots_stop_sharing on=asan-*
+TEST(test_roots_stop_sharing) //@ pollutes test_roots_stop_sharing first_view|second_view ...
 {
 	struct shape *copy = checked(malloc(sizeof(*copy)));
 	*copy = *first_view;
@@ -442,7 +442,7 @@ TEST(test_intrusive_list_grows) //@ pollutes test_intrusive_list_grows jobs ... 
 
 // The list's links lead into the object; what lies around them belongs to it.
 // (Without knowledge of blocks, the pointer's type is all there is.)
-TEST(test_intrusive_list_payload) //@ pollutes test_intrusive_list_payload jobs ... on=!asan-* //@ clean test_intrusive_list_payload on=asan-*
+TEST(test_intrusive_list_payload) //@ pollutes test_intrusive_list_payload jobs ...
 {
 	job_of(jobs.next->next)->priority = 1000;
 }
@@ -462,7 +462,7 @@ struct buffer {
 	char *data, *read, *write, *end;
 } buffer;
 
-TEST(test_interior_pointer) //@ pollutes test_interior_pointer buffer buffer.write...|*buffer.write... on=!asan-* //@ clean test_interior_pointer on=asan-*
+TEST(test_interior_pointer) //@ pollutes test_interior_pointer buffer buffer.write...|*buffer.write...
 {
 	buffer.write += 4;
 }

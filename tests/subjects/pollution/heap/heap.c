@@ -2,6 +2,7 @@
 //
 //@ subject framework=functions lang=c
 //@ variant plain quick=gcc-O0,clang-O2
+//@ variant asan cflags="-fsanitize=address" libs="-fsanitize=address" builds=gcc-O0,clang-O2 quick=clang-O2
 //@ run compare --page-tracking compare
 //@ run fork --page-tracking fork
 //@ run soft-dirty --page-tracking soft-dirty skip="memory was not compared" quick=no

@@ -11,7 +11,6 @@
 //@ variant nopie cflags="-fno-pie" libs="-no-pie" builds=gcc-O2
 //@ variant coverage cflags="--coverage" libs="--coverage" builds=gcc-O0,clang-O0 quick=gcc-O0
 //@ variant asan cflags="-fsanitize=address" libs="-fsanitize=address" builds=gcc-O0,clang-O2 quick=clang-O2
-//@ says "heap blocks" on=asan-*
 
 #include "../runner.h"
 
