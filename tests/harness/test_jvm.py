@@ -60,6 +60,15 @@ class JUnit4(unittest.TestCase):
         self.assertEqual([short(name) for name in lines], order, result.stdout)
         self.assertEqual(result.stdout.count("FAIL"), 2, result.stdout)
 
+    def test_declared_order_twice(self):
+        """A class whose runner does not sort runs in any order that is asked for, in pieces."""
+        order = [f"SortedTest.{name}" for name in "abbaba"]
+        file = Path(self.suite.cwd) / "order.txt"
+        file.write_text("".join(f"subject.{name}\n" for name in order))
+        result = self.suite.call("run", "--verbose", "--order", file)
+        lines = [line.split()[-1] for line in result.stdout.splitlines() if line[:4] == "PASS"]
+        self.assertEqual([short(name) for name in lines], order, result.stdout + result.stderr)
+
     def test_alone(self):
         _, report = self.suite.report("run", "--alone", "--tests", "*BasicTest.*")
         outcomes = {short(test["name"]): test["outcome"] for test in report["tests"]}

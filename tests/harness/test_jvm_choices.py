@@ -81,6 +81,26 @@ class Choices(unittest.TestCase):
                          {"fragile_identity_entrySet": "IdentityHashMap.entrySet", "fragile_read": "InputStream.read",
                           "fragile_getMethods": "Class.getMethods"})
 
+    def test_levels_between(self):
+        """Equal sets of different objects are alike at level eq, and one object stays as it is at level id."""
+        levels = Suite("levels", "junit4")
+        for level, tests in (("eq", ("eq", "id")), ("id", ("id", "full", "never"))):
+            words = [word for test in tests for word in ("--tests", f"*LevelsTest.{test}")]
+            _, report = levels.report("choices", "--baselines", 1, "--runs", 3, "--repeat", 1, "--level", level, *words)
+            self.assertEqual([short(finding["test"]) for finding in report["findings"]], [f"LevelsTest.{level}"])
+            self.assertEqual([finding["level"] for finding in report["findings"]], [level])
+
+    def test_systematic(self):
+        """Every order of three elements, each in a new VM: one of six is what the test expects."""
+        levels = Suite("levels", "junit4")
+        _, report = levels.report("choices", "--baselines", 1, "--repeat", 1, "--systematic", "--api", "HashSet",
+                                  "--tests", "*LevelsTest.one", "--tests", "*LevelsTest.never")
+        self.assertEqual([short(finding["test"]) for finding in report["findings"]], ["LevelsTest.one"])
+        finding = report["findings"][0]
+        self.assertEqual((finding["runs"], finding["failures"]), (6, 5))
+        self.assertAlmostEqual(finding["probability"], 5 / 6)
+        self.assertEqual(finding["critical"][0]["stack"][0]["function"], "subject.LevelsTest.one")
+
     @unittest.skipUnless(FULL, "half an hour: --full")
     def test_all(self):
         found, seen = {}, set()

@@ -120,10 +120,43 @@ final class JUnit4 implements Adapter {
 	public void run(Class<?> type, List<Entry> entries, Outcomes outcomes) throws Throwable {
 		for (int from = 0; from < entries.size();) {
 			Runner runner = Request.aClass(type).getRunner();
+			List<String> natural = names(runner);
 			int to = together(runner.getDescription(), entries, from);
-			run(runner, entries.subList(from, to), outcomes);
+			arrange(runner, entries.subList(from, to));
+			if (!isArranged(runner, entries.subList(from, to))) {
+				to = from + ascending(natural, entries.subList(from, to));
+				runner = Request.aClass(type).getRunner();
+				arrange(runner, entries.subList(from, to));
+			}
+			RunNotifier notifier = new RunNotifier();
+			notifier.addListener(new Listener(outcomes));
+			runner.run(notifier);
 			from = to;
 		}
+	}
+
+	private static List<String> names(Runner runner) {
+		List<String> names = new ArrayList<>();
+		for (Description leaf : leaves(runner.getDescription(), new ArrayList<>()))
+			names.add(leaf.getDisplayName());
+		return names;
+	}
+
+	/** A class with @FixMethodOrder keeps its order, as do runners that cannot sort. */
+	private static boolean isArranged(Runner runner, List<Entry> entries) {
+		List<String> names = names(runner);
+		for (int i = 0; i < entries.size(); i++)
+			if (i >= names.size() || !names.get(i).equals(entries.get(i).key))
+				return false;
+		return true;
+	}
+
+	/** How many of them, at least one, come in the order that the class has by itself. */
+	private static int ascending(List<String> natural, List<Entry> entries) {
+		int n = 1;
+		while (n < entries.size() && natural.indexOf(entries.get(n - 1).key) < natural.indexOf(entries.get(n).key))
+			n++;
+		return n;
 	}
 
 	/**
@@ -155,7 +188,8 @@ final class JUnit4 implements Adapter {
 		}
 	}
 
-	private static void run(Runner runner, List<Entry> entries, Outcomes outcomes) throws Throwable {
+	/** It will run these alone, in this order if it can. */
+	private static void arrange(Runner runner, List<Entry> entries) throws Throwable {
 		Map<String, Integer> places = new HashMap<>();
 		for (Entry entry : entries)
 			places.put(entry.key, places.size());
@@ -173,9 +207,6 @@ final class JUnit4 implements Adapter {
 			}.apply(runner);
 		if (entries.size() > 1)
 			new Sorter((a, b) -> Integer.compare(place(a, places), place(b, places))).apply(runner);
-		RunNotifier notifier = new RunNotifier();
-		notifier.addListener(new Listener(outcomes));
-		runner.run(notifier);
 	}
 
 	/** Of the first of its tests. */
