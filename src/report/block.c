@@ -45,15 +45,31 @@ static size_t fit_words(const char *text, size_t columns)
 	return end > n / 2 ? end : n;
 }
 
+/* The last ", " in the first @n bytes that is not part of a value; 0: none. */
+static size_t find_last_clause(const char *text, size_t n)
+{
+	size_t found = 0, depth = 0;
+	bool quoted = false;
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '"' && (!i || text[i - 1] != '\\'))
+			quoted = !quoted;
+		else if (!quoted && text[i] == '{')
+			depth++;
+		else if (!quoted && text[i] == '}' && depth)
+			depth--;
+		else if (!quoted && !depth && !strncmp(text + i, ", ", 2))
+			found = i;
+	}
+	return found;
+}
+
 /* A sentence: cut before its last clause, or else between words. */
 static struct err *append_sentence(struct str *str, const char *text,
 				   size_t columns)
 {
 	if (width_of(text) <= columns)
 		return str_append(str, text);
-	size_t clause = width_fit(text, columns);
-	while (clause && strncmp(text + clause, ", ", 2) != 0)
-		clause--;
+	size_t clause = find_last_clause(text, width_fit(text, columns) + 1);
 	if (clause > columns / 2)
 		return str_append_n(str, text, clause);
 	TRY(str_append_n(str, text, fit_words(text, columns - 1)));

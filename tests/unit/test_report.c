@@ -635,6 +635,32 @@ static void test_pollution_text(void **state _unused_)
 		"first   B.Two: lazy was initialised for the first time\n"));
 }
 
+/* What does not fit is cut with a mark, not between two parts of a value. */
+static void test_pollution_cut(void **state _unused_)
+{
+	struct change_path path = {
+		.path = "settings",
+		.before = "NULL",
+		.after = "&{next = NULL, count = 3, name = \"a, b\", "
+			 "owner = NULL, size = 80}",
+	};
+	struct leftover one = {
+		.test = ONE,
+		.change = { .root = "settings", .paths = &path, .n = 1 },
+	};
+	struct finding finding = pollution_findings[0];
+	finding.test = ONE;
+	finding.evidence = &one;
+	struct report report = pollution;
+	report.findings = &finding;
+	report.n_findings = 1;
+	_cleanup_(freep) char *text =
+		render(&report, "text", (struct report_style){});
+	const char *cut = strstr(text, "…  [pollution-1]\n");
+	assert_non_null(cut);
+	assert_non_null(strstr(text, "settings: NULL → &{next = NULL, count"));
+}
+
 /* What explains another is in its block. */
 static void test_pollution_told(void **state _unused_)
 {
@@ -843,6 +869,7 @@ int main(void)
 		cmocka_unit_test(test_order_junit),
 		cmocka_unit_test(test_order_many),
 		cmocka_unit_test(test_pollution_text),
+		cmocka_unit_test(test_pollution_cut),
 		cmocka_unit_test(test_pollution_told),
 		cmocka_unit_test(test_pollution_json),
 		cmocka_unit_test(test_pollution_junit),
