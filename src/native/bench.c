@@ -1,9 +1,13 @@
 #include "native/bench.h"
 
 #include <dlfcn.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -219,6 +223,62 @@ static struct err *bench_allow(const struct bench *bench, struct tracee *tracee)
 	return NULL;
 }
 
+/* The socket itself, whoever has it open; -1: it cannot be had. */
+static int bench_socket(const struct thread *thread, uint64_t number)
+{
+	_cleanup_(closep) int process =
+		(int)syscall(SYS_pidfd_open, tracee_pid(thread->tracee), 0);
+	return process < 0
+		       ? -1
+		       : (int)syscall(SYS_pidfd_getfd, process, (int)number, 0);
+}
+
+/* Does connect() of it only note an address? */
+static bool bench_sends_nothing(int socket, const struct sockaddr *address)
+{
+	int type = 0;
+	socklen_t n = sizeof(type);
+	return socket >= 0 &&
+	       (address->sa_family == AF_INET ||
+		address->sa_family == AF_INET6) &&
+	       !getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &n) &&
+	       type == SOCK_DGRAM;
+}
+
+/*
+ * Of what is refused, connect() of a datagram socket harms nobody: it is done
+ * for the process, which then returns from it.
+ */
+static struct err *bench_excuse(void *data, struct thread *thread, bool *ret)
+{
+	const struct bench *bench = data;
+	struct raddr at;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in6 v6;
+	} address = {};
+	uint64_t size = regs_arg(&thread->regs, 2), back;
+	*ret = false;
+	if (!program_symbol(bench->tries->session->program, "connect", &at) ||
+	    !raddr_eq(at, regs_pc(&thread->regs)) || size > sizeof(address) ||
+	    memory_read_some(thread->tracee, RADDR(regs_arg(&thread->regs, 1)),
+			     &address, size) != size)
+		return NULL;
+	_cleanup_(closep) int socket =
+		bench_socket(thread, regs_arg(&thread->regs, 0));
+	if (!bench_sends_nothing(socket, &address.any))
+		return NULL;
+	int failed = connect(socket, &address.any, (socklen_t)size);
+	struct raddr sp = regs_sp(&thread->regs);
+	TRY(memory_read_u64(thread->tracee, sp, &back));
+	regs_set_result(&thread->regs, (uint64_t)(int64_t)failed);
+	regs_set_pc(&thread->regs, RADDR(back));
+	regs_set_sp(&thread->regs, raddr_add(sp, 8));
+	thread_dirty(thread);
+	*ret = true;
+	return NULL;
+}
+
 static uint64_t bench_limit(const struct bench *bench)
 {
 	const struct tries *tries = bench->tries;
@@ -228,15 +288,16 @@ static uint64_t bench_limit(const struct bench *bench)
 	return MIN(MAX(took * CALL_SLOWER, CALL_MIN_NS), CALL_MAX_NS);
 }
 
-static struct err *bench_call_in(const struct bench *bench, struct run *copy,
+static struct err *bench_call_in(struct bench *bench, struct run *copy,
 				 size_t index, struct suite_called *ret)
 {
+	const struct remote_excuse excuse = { bench_excuse, bench };
 	struct tries *tries = bench->tries;
 	uint64_t began = clock_now(), limit = bench_limit(bench);
 	TRY(tries_settle(copy));
-	struct err *err =
-		remote_call_own(tracee_thread(copy->tracee, 0),
-				RADDR(bench->table.data[index]), limit);
+	struct err *err = remote_call_own(tracee_thread(copy->tracee, 0),
+					  RADDR(bench->table.data[index]),
+					  limit, &excuse);
 	if (err && err_kind(err) != ERR_SUITE)
 		return err;
 	if (err) {
@@ -454,6 +515,7 @@ static struct err *bench_spoil(struct bench *bench, struct err *err)
 /* What was asked to be called first; a call that fails leaves no bench. */
 static struct err *bench_call_first(struct bench *bench)
 {
+	const struct remote_excuse excuse = { bench_excuse, bench };
 	bool loaded = false;
 	if (bench->options->raw || bench->options->library)
 		TRY(bench_refuse(bench));
@@ -471,11 +533,13 @@ static struct err *bench_call_first(struct bench *bench)
 		bench->why_not = "what was compiled for it cannot be loaded";
 		return NULL;
 	}
-	return bench_spoil(
-		bench,
-		remote_call_own(bench_thread(bench),
-				RADDR(bench->table.data[bench->options->first]),
-				bench_limit(bench)));
+	struct err *err = NULL;
+	for (int i = 0; !err && i <= (int)bench->options->twice; i++)
+		err = remote_call_own(
+			bench_thread(bench),
+			RADDR(bench->table.data[bench->options->first]),
+			bench_limit(bench), &excuse);
+	return bench_spoil(bench, err);
 }
 
 /* Files that differ are roots, too. */

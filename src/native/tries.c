@@ -122,7 +122,8 @@ struct err *tries_begin(struct tries *tries, struct run *run)
 	}
 	if (entry == 0 && !(run->early && shares_set_up(tries)))
 		TRY(look_before(tries));
-	if (entry + 1 == tries->n)
+	/* A patch comes after the set-up of the group: so do its candidates. */
+	if (entry + 1 == tries->n && !(run->early && tries->bench))
 		tries->stands = true;
 	run->stop = tries->stands || tries->why_not;
 	return NULL;
@@ -130,14 +131,17 @@ struct err *tries_begin(struct tries *tries, struct run *run)
 
 struct err *tries_group_ready(struct tries *tries, struct run *run)
 {
-	if (run != tries->run || run->next != 1 || !shares_set_up(tries))
+	bool first = run->next == 1 && shares_set_up(tries);
+	bool last = run->next == tries->n && tries->bench;
+	if (run != tries->run || (!first && !last))
 		return NULL;
 	tracee_reap(run->tracee);
 	if (tracee_threads(run->tracee) > 1)
 		tries->why_not = "the program has several threads there";
-	else
+	else if (first)
 		TRY(look_before(tries));
-	run->stop = tries->why_not;
+	tries->stands |= last;
+	run->stop = tries->stands || tries->why_not;
 	return NULL;
 }
 

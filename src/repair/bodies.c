@@ -14,6 +14,7 @@
 #define LISTS_MAX 4
 #define FIXTURES_MAX 8
 #define STATEMENTS_MAX 200
+#define PINNED_MAX 4
 
 void bodies_free(struct search *search)
 {
@@ -77,6 +78,49 @@ static struct err *read_surrounded(struct search *search,
 	return err;
 }
 
+/* One test after the other, after lines that are always there. */
+static struct err *read_sequence(struct search *search,
+				 const struct order_tests *tests,
+				 const char *pinned)
+{
+	struct trial_body body = {};
+	struct err *err = pinned ? trial_body_pin(pinned, &body) : NULL;
+	for (size_t i = 0; !err && i < tests->n; i++) {
+		_cleanup_(source_freep) struct source_file source = {};
+		struct source_span span;
+		bool found;
+		err = search_read_test(search, tests->data[i], &source, &span,
+				       &found);
+		if (!err && found)
+			err = trial_body_read(&source, span, &body);
+	}
+	if (!err)
+		err = vec_push(&search->bodies, body);
+	if (err)
+		trial_body_free(&body);
+	return err;
+}
+
+/*
+ * What one test after the other does; of a brittle test also in a fixture that
+ * was made anew, so that it is not done twice where they ran before.
+ */
+static struct err *read_sequences(struct search *search,
+				  const struct order_tests *tests)
+{
+	size_t singles = search->all.n, pinned = 0;
+	if (search->request->class == ORDER_BRITTLE) {
+		for (size_t i = 0; i < singles && pinned < PINNED_MAX; i++) {
+			if (!search->all.data[i].fixture)
+				continue;
+			pinned++;
+			TRY(read_sequence(search, tests,
+					  search->all.data[i].code));
+		}
+	}
+	return tests->n > 1 ? read_sequence(search, tests, NULL) : NULL;
+}
+
 struct err *search_read_bodies(struct search *search)
 {
 	const struct repair_request *request = search->request;
@@ -84,6 +128,7 @@ struct err *search_read_bodies(struct search *search)
 						  ? &request->setters
 						  : &request->cleaners;
 	for (size_t i = 0; i < lists->n && i < LISTS_MAX; i++) {
+		TRY(read_sequences(search, &lists->data[i]));
 		for (size_t j = 0; j < lists->data[i].n; j++) {
 			_cleanup_(source_freep) struct source_file source = {};
 			struct source_span body;
@@ -111,11 +156,12 @@ struct reduction {
 	size_t n;   /* of the statements */
 };
 
-static size_t count_chosen(const bool *chosen, size_t n)
+/* Of those that may be left out. */
+static size_t count_kept(const struct reduction *reduction)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < n; i++)
-		count += chosen[i];
+	for (size_t i = reduction->body->pinned; i < reduction->n; i++)
+		count += reduction->kept[i];
 	return count;
 }
 
@@ -138,9 +184,10 @@ static struct err *choose_compiling(struct reduction *reduction)
 	for (size_t i = 0; i < reduction->n; i++) {
 		const struct repair_candidate *candidate =
 			&search->all.data[from + i];
-		reduction->kept[i] = candidate->place &&
-				     candidate->place != BATCH_NONE &&
-				     *reduction->body->statements.data[i];
+		reduction->kept[i] =
+			i < reduction->body->pinned ||
+			(candidate->place && candidate->place != BATCH_NONE &&
+			 *reduction->body->statements.data[i]);
 	}
 	return NULL;
 }
@@ -149,8 +196,8 @@ static struct err *choose_compiling(struct reduction *reduction)
 static void leave_part(const struct reduction *reduction, size_t part,
 		       size_t parts, bool *ret)
 {
-	size_t all = count_chosen(reduction->kept, reduction->n), seen = 0;
-	for (size_t i = 0; i < reduction->n; i++) {
+	size_t all = count_kept(reduction), seen = 0;
+	for (size_t i = reduction->body->pinned; i < reduction->n; i++) {
 		bool in = reduction->kept[i] &&
 			  seen * parts / MAX(all, (size_t)1) == part;
 		ret[i] = reduction->kept[i] && !in;
@@ -191,7 +238,7 @@ static struct err *reduce_body(struct reduction *reduction, size_t *best)
 	struct search *search = reduction->search;
 	size_t parts = 2;
 	for (;;) {
-		size_t left = count_chosen(reduction->kept, reduction->n);
+		size_t left = count_kept(reduction);
 		bool smaller;
 		if (left < 2 || search->why_not || search_has_ended(search))
 			return NULL;
@@ -206,6 +253,49 @@ static struct err *reduce_body(struct reduction *reduction, size_t *best)
 	}
 }
 
+/* *@best: it helps as a whole; (size_t)-1: it does not. */
+static struct err *try_whole(struct reduction *reduction, size_t *best)
+{
+	struct search *search = reduction->search;
+	size_t all = count_kept(reduction) + reduction->body->pinned;
+	bool helped[1] = {};
+	*best = search->all.n;
+	/* One by one they were tried by now. */
+	if (all >= 2 && !search->why_not) {
+		TRY(candidates_choose(reduction->body, reduction->kept,
+				      &search->all));
+		TRY(search_try_some(search, reduction->bench, *best, 1,
+				    helped));
+		log_debug(LOG_REPAIR, "as a whole, this %s: %s",
+			  *helped ? "helps" : "does not help",
+			  search->all.data[*best].code);
+	}
+	if (!*helped)
+		*best = (size_t)-1;
+	return NULL;
+}
+
+/* Without what assertions call: that is rarely what sets something up. */
+static struct err *try_plain(struct reduction *reduction, size_t *best)
+{
+	const struct trial_body *body = reduction->body;
+	_cleanup_(freep) bool *all = calloc(reduction->n + 1, 1);
+	bool fewer = false;
+	*best = (size_t)-1;
+	if (!all)
+		return err_nomem();
+	memcpy(all, reduction->kept, reduction->n);
+	for (size_t i = 0; i < reduction->n; i++) {
+		fewer |= reduction->kept[i] && body->asserted.data[i];
+		reduction->kept[i] &= !body->asserted.data[i];
+	}
+	if (fewer)
+		TRY(try_whole(reduction, best));
+	if (*best == (size_t)-1)
+		memcpy(reduction->kept, all, reduction->n);
+	return NULL;
+}
+
 static struct err *try_body(struct search *search,
 			    const struct suite_bench *bench,
 			    const struct trial_body *body)
@@ -213,21 +303,17 @@ static struct err *try_body(struct search *search,
 	_cleanup_(freep) bool *kept = calloc(body->statements.n + 1, 1);
 	struct reduction reduction = { search, bench, body, kept,
 				       body->statements.n };
-	bool helped[1] = {};
+	size_t best;
 	if (!kept)
 		return err_nomem();
 	TRY(choose_compiling(&reduction));
-	size_t left = count_chosen(kept, reduction.n), best = search->all.n;
-	/* One by one they were tried by now. */
-	if (left < 2 || search->why_not)
-		return NULL;
-	TRY(candidates_choose(body, kept, &search->all));
-	TRY(search_try_some(search, bench, best, 1, helped));
-	if (!*helped)
+	TRY(try_plain(&reduction, &best));
+	if (best == (size_t)-1)
+		TRY(try_whole(&reduction, &best));
+	if (best == (size_t)-1)
 		return NULL;
 	TRY(reduce_body(&reduction, &best));
-	log_debug(LOG_REPAIR, "%zu statements reduced to: %s", left,
-		  search->all.data[best].code);
+	log_debug(LOG_REPAIR, "reduced to: %s", search->all.data[best].code);
 	return search_add_hit(search, best);
 }
 

@@ -17,6 +17,9 @@
 #define CALLS_MAX 48
 #define OBJECTS_MAX 4
 #define LITERALS_OF 3
+/* Pairs of clean-up and set-up out of the test's file. */
+#define FIXTURES_MAX 24
+#define FIXTURE_SCORE 10
 #define CANDIDATES_MAX 20000
 
 static void candidate_free(struct repair_candidate *candidate)
@@ -77,21 +80,26 @@ struct name_hint {
 };
 
 static const struct name_hint hints[] = {
-	{ "reset", 0 },	     { "clear", 0 },	   { "cleanup", 0 },
-	{ "clean_up", 0 },   { "teardown", 0 },	   { "tear_down", 0 },
-	{ "restore", 1 },    { "default", 1 },	   { "shutdown", 1 },
-	{ "deinit", 1 },     { "reinit", 1 },	   { "fini", 1 },
-	{ "unregister", 1 }, { "unsubscribe", 1 }, { "remove", 2 },
-	{ "destroy", 2 },    { "free", 2 },	   { "release", 2 },
-	{ "delete", 2 },     { "drop", 2 },	   { "unset", 2 },
-	{ "uninstall", 2 },  { "disable", 2 },	   { "detach", 2 },
-	{ "empty", 3 },	     { "flush", 2 },	   { "purge", 2 },
-	{ "close", 3 },	     { "stop", 3 },	   { "pop", 4 },
-	{ "erase", 2 },	     { "init", 4 },	   { "setup", 4 },
-	{ "set_up", 4 },     { "set", 4 },	   { "open", 5 },
-	{ "start", 5 },	     { "create", 6 },	   { "load", 6 },
-	{ "enable", 5 },     { "configure", 5 },   { "use", 6 },
+	{ "reset", 0 },	   { "clear", 0 },	{ "cleanup", 0 },
+	{ "clean_up", 0 }, { "teardown", 0 },	{ "tear_down", 0 },
+	{ "clean", 1 },	   { "restore", 1 },	{ "default", 1 },
+	{ "shutdown", 1 }, { "deinit", 1 },	{ "reinit", 1 },
+	{ "fini", 1 },	   { "unregister", 1 }, { "unsubscribe", 1 },
+	{ "remove", 2 },   { "destroy", 2 },	{ "free", 2 },
+	{ "release", 2 },  { "delete", 2 },	{ "drop", 2 },
+	{ "unset", 2 },	   { "uninstall", 2 },	{ "disable", 2 },
+	{ "detach", 2 },   { "empty", 3 },	{ "flush", 2 },
+	{ "purge", 2 },	   { "close", 3 },	{ "stop", 3 },
+	{ "pop", 4 },	   { "erase", 2 },	{ "init", 4 },
+	{ "setup", 4 },	   { "set_up", 4 },	{ "set", 4 },
+	{ "open", 5 },	   { "start", 5 },	{ "create", 6 },
+	{ "load", 6 },	   { "enable", 5 },	{ "configure", 5 },
+	{ "use", 6 },
 };
+
+/* Words that end something, and words that begin it again. */
+#define NAMES_CLEANING 3
+#define NAMES_MAKING_FROM 4
 
 static unsigned name_score(const char *name)
 {
@@ -431,6 +439,46 @@ struct err *candidates_from_functions(const struct candidate_input *input,
 		TRY(add_routine_calls(input, i, distances, ret));
 	log_debug(LOG_REPAIR, "%zu functions, %zu candidates", all->functions.n,
 		  ret->n);
+	return NULL;
+}
+
+/* ---- fixtures of the test's own file ---- */
+
+/* Called without arguments, by name: what its suite does around all tests. */
+static bool is_own_fixture(const struct candidate_input *input,
+			   const struct routine *routine, bool cleans)
+{
+	unsigned score = name_score(routine->name);
+	return !routine->n && !routine->owner && routine->file &&
+	       !strcmp(routine->file, input->source->path) &&
+	       (cleans ? score <= NAMES_CLEANING
+		       : score >= NAMES_MAKING_FROM && score < 8) &&
+	       !candidate_is_runners(input, routine);
+}
+
+struct err *candidates_from_fixtures(const struct candidate_input *input,
+				     struct candidate_list *ret)
+{
+	const struct routines *all = &input->code->routines;
+	const struct repair_candidate with = { .score = FIXTURE_SCORE,
+					       .fixture = true };
+	size_t left = FIXTURES_MAX;
+	for (size_t i = 0; i < all->functions.n; i++) {
+		const struct routine *end = &all->functions.data[i];
+		if (!is_own_fixture(input, end, true))
+			continue;
+		for (size_t j = 0; j < all->functions.n && left; j++) {
+			const struct routine *begin = &all->functions.data[j];
+			_cleanup_(freep) char *code = NULL;
+			if (!is_own_fixture(input, begin, false))
+				continue;
+			left--;
+			TRY(str_format(&code, "%s();\n%s();", end->name,
+				       begin->name));
+			TRY(candidate_add(ret, take_ptr(code), &with,
+					  end->name));
+		}
+	}
 	return NULL;
 }
 

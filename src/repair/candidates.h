@@ -22,6 +22,7 @@ struct repair_candidate {
 	unsigned distance;
 	size_t batch, place; /* when it was compiled; place BATCH_NONE: not */
 	bool template; /* from the state itself, no call of the program's */
+	bool fixture;  /* what its file does around all tests, once more */
 };
 DEFINE_VEC(candidate_list, struct repair_candidate)
 void candidates_free(struct candidate_list *list);
@@ -53,16 +54,25 @@ struct err *candidates_from_state(const struct candidate_input *input,
 /* Calls of the program's functions. */
 struct err *candidates_from_functions(const struct candidate_input *input,
 				      struct candidate_list *ret) _must_check_;
+/* What its file calls around all tests: clean-up, then set-up again. */
+struct err *candidates_from_fixtures(const struct candidate_input *input,
+				     struct candidate_list *ret) _must_check_;
 /* A test, or a part of a fixture, whose statements may help. */
 struct trial_body {
 	struct strv statements; /* a line each, without assertions */
 	struct strv names;	/* what each declares, a blank between two */
+	VEC(size_t) parts;	/* of which test each is: a block of its own */
+	VEC(bool) asserted;	/* calls out of an assertion, each */
+	size_t pinned;		/* so many come first, and none is left out */
 };
 void trial_body_free(struct trial_body *body);
-/* Appends those of a span of the file. */
+/* Appends those of a span of the file, as one part. */
 struct err *trial_body_read(const struct source_file *source,
 			    struct source_span span,
 			    struct trial_body *ret) _must_check_;
+/* Lines that none of its candidates goes without; before all others. */
+struct err *trial_body_pin(const char *code,
+			   struct trial_body *ret) _must_check_;
 /* Each statement, and runs of them, with the declarations that they need. */
 struct err *candidates_from_body(const struct trial_body *body,
 				 struct candidate_list *ret) _must_check_;

@@ -108,6 +108,7 @@ struct complaint {
 	bool *dropped;
 	bool any;
 	size_t including; /* the declaration that included what is wrong */
+	bool included;	  /* what is wrong in there counts */
 };
 
 static void drop_declaration(struct complaint *complaint, size_t line)
@@ -150,15 +151,28 @@ static void read_complaint(struct complaint *complaint, const char *line)
 		drop_candidate(complaint, candidate);
 	else if (declaration)
 		drop_declaration(complaint, declaration);
-	else if (strstr(line, "error:") && complaint->including)
+	else if (strstr(line, "error:") && complaint->including &&
+		 complaint->included)
 		drop_declaration(complaint, complaint->including);
 }
 
-static void read_complaints(struct complaint *complaint, char *said)
+/*
+ * A header that has a template complains of what a candidate does with it: only
+ * where no candidate is wrong it may be the header.
+ */
+static struct err *read_complaints(struct complaint *complaint,
+				   const char *said)
 {
-	char *rest = said;
-	for (char *line; (line = strsep(&rest, "\n"));)
-		read_complaint(complaint, line);
+	for (int round = 0; round < 2 && !complaint->any; round++) {
+		_cleanup_(freep) char *text = strdup(said);
+		char *rest = text;
+		if (!text)
+			return err_nomem();
+		complaint->included = round;
+		for (char *line; (line = strsep(&rest, "\n"));)
+			read_complaint(complaint, line);
+	}
+	return NULL;
 }
 
 /* ---- compiling ---- */
@@ -289,7 +303,7 @@ struct err *batch_compile(struct compiler *compiler, struct strv *declarations,
 				  dropped));
 		TRY(compile_once(compiler, input, batch.object, &said, &done));
 		if (!done && said.n)
-			read_complaints(&complaint, said.s);
+			TRY(read_complaints(&complaint, said.s));
 		if (!done && !complaint.any)
 			break;
 	}

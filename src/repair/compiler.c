@@ -6,15 +6,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "repair/build_command.h"
 #include "repair/compile.h"
 
 #define COMMANDS_FILE "compile_commands.json"
 #define COMMANDS_BYTES ((size_t)64 << 20)
 #define FOLDERS_UP 4
+/* So long a build may take up to the test's file. */
+#define ASK_NS (120 * NS_PER_S)
 
 /* ---- compile_commands.json ---- */
 
@@ -122,8 +126,10 @@ static bool is_entry_of(const json_t *entry, const char *path)
 	return resolved && !strcmp(resolved, path);
 }
 
+/* *@ret_known: there is an entry for it, though it may say nothing. */
 static struct err *read_commands(const char *file, const char *path,
-				 struct compiler *ret, bool *ret_found)
+				 struct compiler *ret, bool *ret_found,
+				 bool *ret_known)
 {
 	_cleanup_(freep) char *text = NULL;
 	_cleanup_(strv_freep) struct strv words = {};
@@ -133,6 +139,7 @@ static struct err *read_commands(const char *file, const char *path,
 		const json_t *entry = json_array_get(all, i);
 		if (!is_entry_of(entry, path))
 			continue;
+		*ret_known = true;
 		const char *folder =
 			json_string_value(json_object_get(entry, "directory"));
 		TRY(entry_words(entry, &words));
@@ -146,6 +153,9 @@ static struct err *read_commands(const char *file, const char *path,
 		TRY(strv_add(&ret->command, words.data[first]));
 		TRY(take_options(words.data + first + 1, words.n - first - 1,
 				 ret));
+		for (size_t j = first; j < words.n; j++)
+			ret->old_c |= !strcmp(words.data[j],
+					      "-Wdeclaration-after-statement");
 		TRY(str_copy(folder ? folder : ".", &ret->folder));
 		log_debug(LOG_REPAIR, "%s says how to compile %s", file, path);
 	}
@@ -159,13 +169,15 @@ static struct err *search_commands(const char *folder, const char *path,
 	static const char *const below[] = { "", "/build", "/out",
 					     "/builddir" };
 	_cleanup_(freep) char *at = realpath(folder, NULL);
+	bool known;
 	for (int up = 0; at && up < FOLDERS_UP && !*ret_found; up++) {
 		for (size_t i = 0; i < ARRAY_SIZE(below) && !*ret_found; i++) {
 			_cleanup_(freep) char *file = NULL;
 			TRY(str_format(&file, "%s%s/" COMMANDS_FILE, at,
 				       below[i]));
 			if (!access(file, R_OK))
-				TRY(read_commands(file, path, ret, ret_found));
+				TRY(read_commands(file, path, ret, ret_found,
+						  &known));
 		}
 		char *slash = strrchr(at, '/');
 		if (!slash || slash == at)
@@ -173,6 +185,24 @@ static struct err *search_commands(const char *folder, const char *path,
 		*slash = '\0';
 	}
 	return NULL;
+}
+
+/* What the project's build says; it is asked once for each file. */
+static struct err *ask_build(const char *build, const char *work,
+			     const char *path, struct compiler *ret,
+			     bool *ret_found)
+{
+	_cleanup_(freep) char *file = NULL;
+	bool known = false;
+	TRY(path_join(work, COMMANDS_FILE, &file));
+	if (!access(file, R_OK))
+		TRY(read_commands(file, path, ret, ret_found, &known));
+	if (known)
+		return NULL;
+	TRY(build_command_ask(build, path, file, ASK_NS));
+	return access(file, R_OK)
+		       ? NULL
+		       : read_commands(file, path, ret, ret_found, &known);
 }
 
 /* ---- debug information ---- */
@@ -276,7 +306,7 @@ static bool is_old_c(const struct compiler *compiler)
 
 struct err *compiler_find(const struct source_file *source,
 			  const struct suite_code *code, const char *work,
-			  struct compiler *ret)
+			  const char *build, struct compiler *ret)
 {
 	_cleanup_(compiler_freep) struct compiler compiler = {
 		.cxx = source->cxx,
@@ -291,6 +321,8 @@ struct err *compiler_find(const struct source_file *source,
 	TRY(search_commands(".", path, &compiler, &found));
 	if (!found && code->folder)
 		TRY(search_commands(code->folder, path, &compiler, &found));
+	if (!found && build)
+		TRY(ask_build(build, work, path, &compiler, &found));
 	if (!found)
 		TRY(from_debug(code, &compiler));
 	/* A build tree that was moved or removed. */
@@ -304,7 +336,7 @@ struct err *compiler_find(const struct source_file *source,
 	TRY(strv_addf(&compiler.command, "-iquote%s/", folder));
 	TRY(strv_take(&compiler.folders, take_ptr(folder)));
 	TRY(str_copy(work, &compiler.work));
-	compiler.old_c = is_old_c(&compiler);
+	compiler.old_c |= is_old_c(&compiler);
 	*ret = compiler;
 	compiler = (struct compiler){};
 	return NULL;

@@ -63,13 +63,20 @@ static void body_indent(const struct source_file *source,
 		 strstr(source->text, "\n\t") ? "\t" : "    ");
 }
 
+/* A line of code that begins with a tab stands one step further in. */
 static struct err *add_indented(const struct source_file *source,
 				const char *indent, const struct strv *code,
 				struct strv *ret)
 {
 	const char *end = has_carriage_return(source) ? "\r" : "";
-	for (size_t i = 0; i < code->n; i++)
-		TRY(strv_addf(ret, "%s%s%s", indent, code->data[i], end));
+	const char *step = strchr(indent, '\t')	 ? "\t"
+			   : strlen(indent) <= 4 ? indent
+						 : "    ";
+	for (size_t i = 0; i < code->n; i++) {
+		bool inner = *code->data[i] == '\t';
+		TRY(strv_addf(ret, "%s%s%s%s", indent, inner ? step : "",
+			      code->data[i] + inner, end));
+	}
 	return NULL;
 }
 
@@ -92,7 +99,7 @@ static struct err *split_line(const struct source_file *source, size_t at,
 		TRY(str_appendf(&joined, "%s%s",
 				before && whole[before - 1] == ' ' && !i ? ""
 									 : " ",
-				code->data[i]));
+				code->data[i] + (*code->data[i] == '\t')));
 	const char *rest = whole + before;
 	TRY(str_appendf(&joined, "%s%s",
 			*rest && !isspace((unsigned char)*rest) ? " " : "",

@@ -130,27 +130,31 @@ static struct err *run_own(struct suite *suite, enum outcome **ret, size_t *n)
 	return NULL;
 }
 
-/* Each test right after @first. */
-static struct err *run_after(struct suite *suite, size_t first,
+/* Each test right after the last of an order. */
+static struct err *run_after(struct suite *suite, const size_t *order, size_t n,
 			     enum outcome **ret)
 {
 	_cleanup_(suite_nodes_freep) struct suite_nodes nodes = {};
 	_cleanup_(freep) enum outcome *all = NULL;
 	enum outcome *by_test;
-	TRY(vec_push(&nodes, (struct suite_node){ .parent = SUITE_TREE_ROOT,
-						  .test = first }));
-	for (size_t i = 0; i < suite_count(suite) && nodes.n < FOLLOWERS_MAX;
-	     i++) {
-		if (!suite_test(suite, i)->disabled && i != first)
-			TRY(vec_push(&nodes, (struct suite_node){ .parent = 0,
-								  .test = i }));
+	for (size_t i = 0; i < n; i++)
+		TRY(vec_push(&nodes,
+			     (struct suite_node){ .parent = i ? i - 1
+							      : SUITE_TREE_ROOT,
+						  .test = order[i] }));
+	for (size_t i = 0;
+	     i < suite_count(suite) && nodes.n < n + FOLLOWERS_MAX; i++) {
+		if (!suite_test(suite, i)->disabled && i != order[n - 1])
+			TRY(vec_push(&nodes,
+				     (struct suite_node){ .parent = n - 1,
+							  .test = i }));
 	}
 	TRY(run_nodes(suite, &nodes, &all));
 	BUG_ON(!all);
 	by_test = calloc(suite_count(suite) + 1, sizeof(*by_test));
 	if (!by_test)
 		return err_nomem();
-	for (size_t i = 1; i < nodes.n; i++)
+	for (size_t i = n; i < nodes.n; i++)
 		by_test[nodes.data[i].test] = all[i];
 	*ret = by_test;
 	return NULL;
@@ -167,9 +171,14 @@ struct err *search_note_before(struct suite *suite, struct repair_plan *plan)
 {
 	_cleanup_(freep) enum outcome *own = NULL, *after = NULL, *other = NULL;
 	size_t n = 0;
+	const struct repair_request *request = plan->request;
+	const size_t polluter = prove_polluter(request);
+	/* A brittle test leaves what it should only where it passes. */
+	bool brittle = request->class == ORDER_BRITTLE;
 	TRY(run_own(suite, &own, &n));
-	TRY(run_after(suite, plan->request->test, &after));
-	TRY(run_after(suite, prove_polluter(plan->request), &other));
+	TRY(run_after(suite, brittle ? request->passing.data : &request->test,
+		      brittle ? request->passing.n : 1, &after));
+	TRY(run_after(suite, &polluter, 1, &other));
 	BUG_ON(!own || !after || !other);
 	TRY(vec_append(&plan->own, own, n));
 	TRY(vec_append(&plan->after, after, n));
@@ -256,13 +265,14 @@ static struct err *prove_orders(struct proof *proof)
 				  words_verb(own[request->test]));
 	if (proof->failed)
 		return NULL;
-	TRY(run_after(proof->suite, request->test, &after));
+	TRY(run_after(proof->suite, &request->test, 1, &after));
 	BUG_ON(!after);
 	TRY(expect_same(proof, proof->plan->after.data, after,
 			"right after it, and did not before"));
 	if (proof->failed || !proof->way->after)
 		return NULL;
-	TRY(run_after(proof->suite, prove_polluter(request), &other));
+	const size_t polluter = prove_polluter(request);
+	TRY(run_after(proof->suite, &polluter, 1, &other));
 	BUG_ON(!other);
 	return expect_same(proof, proof->plan->after_polluter.data, other,
 			   "right after the test that is changed, and did not "
@@ -296,7 +306,8 @@ static struct err *prove_built(struct proof *proof,
 				  "built with it, the suite has other tests");
 	TRY(prove_orders(proof));
 	/* What cleans up leaves nothing for the next test to find. */
-	if (!proof->way->after || request->failing.n < 2 || proof->failed)
+	if (!proof->way->after || proof->way->partial ||
+	    request->failing.n < 2 || proof->failed)
 		return NULL;
 	const struct suite_bench_options options = {
 		.watch = settings->watch,
@@ -381,6 +392,7 @@ struct err *repair_prove(struct repair_plan *plan,
 		log_debug(LOG_REPAIR, "way %zu: %s", i,
 			  failed ? failed : "proven");
 		bool exact = plan->ways.data[i].exact ||
+			     plan->ways.data[i].partial ||
 			     plan->request->class == ORDER_BRITTLE;
 		if (!failed && exact) {
 			plan->proven = true;

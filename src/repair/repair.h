@@ -68,6 +68,7 @@ struct repair_way {
 	char *folder;	/* where the patch is to be applied; NULL: here */
 	bool after;	/* it cleans up: nothing is left when the next begins */
 	bool exact;	/* it puts the polluted state back */
+	bool partial;	/* what misled the test; @rest stays as it was left */
 	char *rest;	/* what it does not put back, in words; NULL: nothing */
 };
 

@@ -40,6 +40,11 @@ static struct err *repair_make_message(const struct finding_run *run,
 					      : "; not proven: no --build"));
 		if (!plan->proven && plan->unproven)
 			TRY(words_append(&text, plan->unproven));
+		if (plan->proven && way->partial && way->rest) {
+			TRY(str_append(&text, "; what did not mislead it "
+					      "stays: "));
+			TRY(words_append(&text, way->rest));
+		}
 	}
 	*ret = str_take(&text);
 	return *ret ? NULL : err_nomem();

@@ -16,7 +16,10 @@ struct hit {
 	size_t differing; /* all roots that do */
 	size_t leaked;	  /* blocks */
 	char *rest;	  /* what is not as before, in words; NULL: nothing */
+	bool partial;	  /* that is as the polluter left it, all of it */
 };
+
+struct seen_value;
 
 struct search {
 	struct suite *suite;
@@ -35,6 +38,8 @@ struct search {
 	VEC(struct trial_batch) batches;
 	VEC(struct hit) hits; /* the best first, up to @judged */
 	size_t judged;
+	VEC(struct seen_value)
+	seen; /* of polluted roots, before the polluter */
 	VEC(struct trial_body) bodies;
 	size_t singles;	      /* candidates that were generated at first */
 	size_t next, stage;   /* of them: what is tried next */
@@ -42,8 +47,11 @@ struct search {
 	bool exhausted;	      /* there is nothing more to try */
 	uint64_t patience;    /* until when something better is searched */
 	bool *polluted;	      /* by root of the bench */
+	struct strv parts;    /* of them: what the polluter changed */
+	struct strv values;   /* and what it left there */
+	struct strv roots;    /* all that differ after it */
 	size_t roots_n;
-	size_t blocks;
+	size_t blocks, clean_blocks;
 	bool raw; /* there is nothing to compile, and @why_not says why */
 	const char *why_not;
 	size_t uncompiled; /* stages of which nothing compiles */

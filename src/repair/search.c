@@ -135,8 +135,16 @@ static struct err *mark_polluted(struct search *search,
 				!strcmp(names->data[j], bench->roots[i].root);
 		any += search->polluted[i];
 	}
-	for (size_t i = 0; !any && i < bench->n; i++)
-		search->polluted[i] = true;
+	for (size_t i = 0; i < bench->n; i++) {
+		const struct change *root = &bench->roots[i];
+		search->polluted[i] |= !any;
+		TRY(strv_add(&search->roots, root->root));
+		for (size_t j = 0; search->polluted[i] && j < root->n; j++) {
+			const char *after = root->paths[j].after;
+			TRY(strv_add(&search->parts, root->paths[j].path));
+			TRY(strv_add(&search->values, after ? after : ""));
+		}
+	}
 	return NULL;
 }
 
@@ -178,6 +186,7 @@ static struct err *generate_candidates(void *data,
 	if (search->request->class != ORDER_BRITTLE)
 		TRY(candidates_from_state(&input, &search->all));
 	TRY(candidates_from_functions(&input, &search->all));
+	TRY(candidates_from_fixtures(&input, &search->all));
 	TRY(search_read_bodies(search));
 	candidates_sort(&search->all);
 	search->singles = search->all.n;
@@ -437,6 +446,13 @@ static struct err *try_next(void *data, const struct suite_bench *bench)
 	search->roots_n = bench->n;
 	while (search_goes_on(search) && search->stage < ARRAY_SIZE(stages) &&
 	       search->next < search->singles) {
+		/* After the likeliest calls: what other tests do. */
+		if (search->stage && !search->reduced &&
+		    !search->request->leftover) {
+			search->reduced = true;
+			TRY(search_try_bodies(search, bench));
+			continue;
+		}
 		size_t from = search->next;
 		size_t n = MIN(stages[search->stage], search->singles - from);
 		if (search->request->leftover)
@@ -479,9 +495,9 @@ static struct err *search_prepare(struct search *search)
 	}
 	settle_files(search);
 	TRY(source_declarations(&search->source, &search->declarations));
-	struct err *err =
-		compiler_find(&search->source, &search->code,
-			      search->settings->work, &search->compiler);
+	struct err *err = compiler_find(
+		&search->source, &search->code, search->settings->work,
+		search->settings->build, &search->compiler);
 	if (err && err_kind(err) == ERR_SUITE) {
 		log_debug(LOG_REPAIR, "%s", err_message(err));
 		err_ignore(err);
@@ -559,6 +575,9 @@ static void search_free(struct search *search)
 	hits_free(search);
 	bodies_free(search);
 	free(search->polluted);
+	strv_free(&search->parts);
+	strv_free(&search->values);
+	strv_free(&search->roots);
 	free(search->missing);
 }
 

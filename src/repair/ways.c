@@ -101,10 +101,12 @@ struct way_place {
 static struct err *flat_code(const char *code, char **ret)
 {
 	TRY(str_copy(code, ret));
-	for (char *at = *ret; *at; at++) {
-		if (*at == '\n')
-			*at = ' ';
+	char *to = *ret;
+	for (const char *at = *ret; *at; at++) {
+		if (*at != '\t')
+			*to++ = *at == '\n' ? ' ' : *at;
 	}
+	*to = '\0';
 	return NULL;
 }
 
@@ -127,6 +129,7 @@ static struct err *fill_way(struct search *search,
 				   : candidate->code;
 	qsort(edits->data, edits->n, sizeof(edits->data[0]), edit_order);
 	way->exact = hit->judged && !hit->remaining;
+	way->partial = hit->judged && hit->partial;
 	way->after = place->after;
 	TRY(str_copy(hit->rest, &way->rest));
 	TRY(patch_name(source->path, search->settings->project, &name,

@@ -89,6 +89,7 @@ struct suite_bench_options {
 	 */
 	const char *library;
 	size_t first;
+	bool twice;			  /* it is called a second time */
 	const struct suite_raw_call *raw; /* the same; or NULL */
 };
 

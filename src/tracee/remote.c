@@ -32,6 +32,7 @@ struct remote_limit {
 	uint64_t ns;
 	bool processor; /* time that it waits for a processor does not count */
 	uint64_t used;	/* processor time before the call */
+	const struct remote_excuse *excuse; /* NULL: none */
 };
 
 struct remote_saved {
@@ -126,6 +127,13 @@ static struct err *run_until(struct thread *thread, struct raddr end,
 		struct raddr pc = regs_pc(&thread->regs);
 		if (status >> 16)
 			continue; /* interrupted, or a new task of a call */
+		if (signal == SIGILL && limit->excuse) {
+			bool excused = false;
+			TRY(limit->excuse->ask(limit->excuse->data, thread,
+					       &excused));
+			if (excused)
+				continue;
+		}
 		if (signal != SIGTRAP) {
 			if (signal == SIGSEGV || signal == SIGBUS ||
 			    signal == SIGILL || signal == SIGFPE)
@@ -224,12 +232,14 @@ struct err *remote_syscall(struct thread *thread, long number,
 static struct err *remote_make_call(struct thread *thread,
 				    struct raddr function, const uint64_t *args,
 				    size_t n, uint64_t limit_ns, bool own,
+				    const struct remote_excuse *excuse,
 				    uint64_t *ret)
 {
 	const struct remote_limit limit = {
 		.ns = limit_ns,
 		.processor = own,
 		.used = own ? remote_used(thread) : 0,
+		.excuse = excuse,
 	};
 	struct raddr stub;
 	TRY(check_idle(thread));
@@ -283,15 +293,16 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 			uint64_t *ret)
 {
 	return remote_make_call(thread, function, args, n, limit_ns, false,
-				ret);
+				NULL, ret);
 }
 
 struct err *remote_call_own(struct thread *thread, struct raddr function,
-			    uint64_t limit_ns)
+			    uint64_t limit_ns,
+			    const struct remote_excuse *excuse)
 {
 	uint64_t result;
 	return remote_make_call(thread, function, NULL, 0, limit_ns, true,
-				&result);
+				excuse, &result);
 }
 
 static struct err *remote_map_memory(struct thread *thread, size_t n, int kind,

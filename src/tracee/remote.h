@@ -20,12 +20,21 @@ struct err *remote_call(struct thread *thread, struct raddr function,
 			const uint64_t *args, size_t n, uint64_t limit_ns,
 			uint64_t *ret) _must_check_;
 /*
+ * Asked where a call executes what is no instruction (arch_undefined()). *@ret:
+ * it goes on, with the registers as they are then; else it has died of that.
+ */
+struct remote_excuse {
+	struct err *(*ask)(void *data, struct thread *thread, bool *ret);
+	void *data;
+};
+/*
  * The same of a function without arguments, as if the thread itself had called
  * it: what it does to floating-point state stays. Time that it waits for a
- * processor does not count.
+ * processor does not count. @excuse may be NULL.
  */
 struct err *remote_call_own(struct thread *thread, struct raddr function,
-			    uint64_t limit_ns) _must_check_;
+			    uint64_t limit_ns,
+			    const struct remote_excuse *excuse) _must_check_;
 /* Anonymous memory in the tracee, readable and writable by it. */
 struct err *remote_map(struct thread *thread, size_t n,
 		       struct raddr *ret) _must_check_;

@@ -1,0 +1,3 @@
+int cache_read(void);
+void cache_write(int value);
+void cache_clear(void);
