@@ -163,6 +163,13 @@ static struct err *schedules_say_limits(struct detection *detection, void *data)
 		TRY(detection_say(
 			detection, "%zu slow test%s explored only in part",
 			reach->partly, reach->partly == 1 ? "" : "s"));
+	if (reach->limited)
+		TRY(detection_say(
+			detection,
+			"%zu test%s a limit of time that ran out while "
+			"work was held: that says nothing",
+			reach->limited,
+			reach->limited == 1 ? " has" : "s have"));
 	if (reach->unsteady)
 		TRY(detection_say(
 			detection,

@@ -13,8 +13,8 @@ static struct err *describe_test(const struct build_part *part, size_t number,
 				 json_t *tests)
 {
 	const char *name = part->tests.data[number];
-	bool placed = part->files.n == part->tests.n &&
-		      *part->files.data[number];
+	bool placed =
+		part->files.n == part->tests.n && *part->files.data[number];
 	_cleanup_(freep) char *shown = str_utf8(name, strlen(name));
 	if (!shown)
 		return err_nomem();
@@ -26,9 +26,8 @@ static struct err *describe_test(const struct build_part *part, size_t number,
 		_cleanup_(freep) char *file = str_utf8(path, strlen(path));
 		if (!file ||
 		    json_object_set_new(test, "file", json_string(file)) ||
-		    json_object_set_new(
-			    test, "line",
-			    json_integer(part->lines.data[number])))
+		    json_object_set_new(test, "line",
+					json_integer(part->lines.data[number])))
 			return err_nomem();
 	}
 	return json_array_append(tests, test) ? err_nomem() : NULL;
@@ -40,8 +39,8 @@ static struct err *describe_part(const struct build_part *part, char **ret)
 	_cleanup_(json_freep) json_t *words = json_array();
 	_cleanup_(json_freep) json_t *tests = json_array();
 	for (size_t i = 0; i < part->argv.n; i++) {
-		_cleanup_(freep) char *word =
-			str_utf8(part->argv.data[i], strlen(part->argv.data[i]));
+		_cleanup_(freep) char *word = str_utf8(
+			part->argv.data[i], strlen(part->argv.data[i]));
 		if (!word || json_array_append_new(words, json_string(word)))
 			return err_nomem();
 	}
@@ -55,7 +54,8 @@ static struct err *describe_part(const struct build_part *part, char **ret)
 }
 
 /* One line a test, to be cut and sorted by others. */
-static struct err *write_planned_tests(const struct document *document, FILE *out)
+static struct err *write_planned_tests(const struct document *document,
+				       FILE *out)
 {
 	size_t i;
 	json_t *test;

@@ -86,6 +86,7 @@ struct schedules_reach {
 	uint64_t runs;	 /* under schedules */
 	uint64_t events; /* pieces of other threads' work that were held */
 	size_t unsteady; /* tests that do not pass without a schedule */
+	size_t limited;	 /* tests whose own limit of time ran out meanwhile */
 	size_t partly;	 /* tests of which a part was explored, by time */
 	const char *why; /* what ended it; NULL: all was done */
 };

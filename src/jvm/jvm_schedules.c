@@ -279,7 +279,8 @@ static void jvm_schedule_finished(void *data, const struct suite_result *result)
 		};
 		watcher->err = vec_push(&trace->moments, moment);
 	}
-	trace->stood |= failed && says_time_is_over(result->message);
+	trace->limited = failed && says_time_is_over(result->message);
+	trace->stood |= trace->limited;
 	if (watcher->observer->finished)
 		watcher->observer->finished(watcher->observer->data, result);
 }

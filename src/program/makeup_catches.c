@@ -223,7 +223,7 @@ struct catch_table {
 };
 
 static bool read_catch_head(const struct piece_section *section, uint64_t at,
-		      struct catch_table *ret)
+			    struct catch_table *ret)
 {
 	struct catch_bytes bytes = { section, at, section->size, false };
 	unsigned start = (unsigned)catch_take(&bytes, 1);
@@ -279,8 +279,7 @@ struct err *makeup_each_catch(const struct piece_file *file,
 			      struct err *(*type)(void *data, uint64_t to),
 			      void *data, const uint8_t **ret, size_t *ret_n)
 {
-	const struct piece_section *section =
-		makeup_section(file, table_start);
+	const struct piece_section *section = makeup_section(file, table_start);
 	struct catch_table table;
 	*ret_n = 0;
 	if (!section || !section->bytes || section->code ||

@@ -130,6 +130,7 @@ struct err *schedules_explore(struct schedules_search *search, size_t test)
 	reach->tests++;
 	TRY(passes ? explore_passing(&exploration)
 		   : explore_failing(&exploration));
+	reach->limited += search->limited && !exploration.found;
 	if (exploration.found || !schedules_enough(search))
 		return NULL;
 	if (schedules_late(search))

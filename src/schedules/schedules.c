@@ -76,6 +76,7 @@ struct err *schedules_try(struct schedules_search *search, size_t test,
 	search->result->reach.runs++;
 	TRY(schedules_run_one(search->suite, test, &limited, &trial.result,
 			      &trial.trace));
+	search->limited |= trial.trace.limited;
 	*ret = trial;
 	return NULL;
 }
@@ -123,6 +124,7 @@ struct err *schedules_find(struct suite *suite, const size_t *tests, size_t n,
 			break;
 		}
 		search.runs = search.limit_ns = 0;
+		search.limited = false;
 		search.until = clock_now() + TEST_NS;
 		log_debug(LOG_SCHEDULES, "explores '%s'%s",
 			  suite_test(suite, tests[i])->name,

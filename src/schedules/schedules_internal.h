@@ -12,6 +12,7 @@ struct schedules_search {
 	uint64_t until; /* clock_now(), for that test; 0: none */
 	/* Real time that a run of it may take; 0: not known yet. */
 	uint64_t limit_ns;
+	bool limited; /* a limit of its own ran out under a schedule */
 };
 
 /* One run of a test. */

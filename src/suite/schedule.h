@@ -115,6 +115,8 @@ struct suite_trace {
 	 * have run out: its failure says nothing of when the work came.
 	 */
 	bool stood;
+	/* It failed by a limit of time that it has itself; @stood, too. */
+	bool limited;
 	/* The failure was noted when nothing was held or waited any more. */
 	bool after;
 };

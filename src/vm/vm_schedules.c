@@ -122,8 +122,8 @@ static struct vm_thread *find_starting(JNIEnv *env, jthread object)
 	return found;
 }
 
-static unsigned threads_alive; /* atomic; without those of the VM */
-static bool threads_seen;      /* atomic: in this test */
+static int threads_alive; /* atomic; without those of the VM */
+static bool threads_seen; /* atomic: in this test */
 
 static void JNICALL schedules_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env,
 					      jthread object)

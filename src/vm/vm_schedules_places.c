@@ -108,8 +108,8 @@ bool vm_schedule_at_place(struct vm_thread *self, jmethodID method,
 		return false;
 	if (__atomic_add_fetch(&stops, 1, __ATOMIC_RELAXED) > STOPS_MAX)
 		(*jvmti)->ClearBreakpoint(jvmti, method, location);
-	bool first = self && self->fresh &&
-		     place->operation == WIRE_OPERATION_TASK;
+	bool first =
+		self && self->fresh && place->operation == WIRE_OPERATION_TASK;
 	if (first)
 		self->fresh = false; /* it was started for this task */
 	if (self && self != vm_schedule.test && !first)
