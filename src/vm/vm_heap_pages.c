@@ -23,8 +23,8 @@
 /* Fewer are compared one by one. */
 #define OBJECTS_MIN 2000
 #define REGIONS 256
-/* Ranges with less than that between them are scanned as one. */
-#define GAP_MAX 64
+/* Ranges with less than that between them are registered as one. */
+#define GAP_MAX 16
 /* The heap may be spread over that many pages: 1 TiB. */
 #define PAGES_MAX ((uint64_t)1 << 28)
 /* Objects that are made later may lie so far before and after: 4 GiB. */
@@ -42,8 +42,8 @@ struct written_scan {
 	uint64_t return_mask;
 };
 #define SCAN_IOCTL _IOWR('f', 16, struct written_scan)
-#define SCAN_PROTECT UINT64_C(1) /* PM_SCAN_WP_MATCHING */
-#define SCAN_CHECK UINT64_C(2)	 /* PM_SCAN_CHECK_WPASYNC */
+#define SCAN_PROTECT UINT64_C(1)  /* PM_SCAN_WP_MATCHING */
+#define IS_REGISTERED UINT64_C(1) /* PAGE_IS_WPALLOWED */
 #define IS_WRITTEN UINT64_C(2)
 #define USER_MODE_ONLY 1
 #define FEATURE_WP_ASYNC (UINT64_C(1) << 15)
@@ -109,6 +109,16 @@ static void page_add(uint64_t page, uint32_t node)
 
 void heap_pages_reset(void)
 {
+	/* What is written there is not ours to know any more. */
+	for (size_t i = 0; i < pages.ranges.n; i++) {
+		const struct page_range *range = &pages.ranges.data[i];
+		struct uffdio_range it = {
+			.start = range->start << PAGE_BITS,
+			.len = (range->end - range->start) << PAGE_BITS,
+		};
+		if (!range->loose)
+			ioctl(pages.fault, UFFDIO_UNREGISTER, &it);
+	}
 	heap_sparse_free(pages.first, pages.n_first * sizeof(*pages.first));
 	pages.first = NULL;
 	pages.n_first = pages.links.n = pages.ranges.n = pages.indexed = 0;
@@ -163,19 +173,22 @@ static bool pages_add_nodes(const struct heap_graph *graph)
 
 typedef void page_found(struct heap_graph *graph, uint64_t page);
 
-/* Calls @found for all written pages of a range, which are so no more. */
+/*
+ * Calls @found for all written pages of a range, which are so no more. Memory that
+ * is not registered is skipped at little cost, so that one call is enough for all.
+ */
 static bool range_scan(const struct page_range *range, struct heap_graph *graph,
 		       page_found *found)
 {
 	struct written_region regions[REGIONS];
 	struct written_scan scan = {
 		.size = sizeof(scan),
-		.flags = SCAN_PROTECT | SCAN_CHECK,
+		.flags = SCAN_PROTECT,
 		.start = range->start << PAGE_BITS,
 		.end = range->end << PAGE_BITS,
 		.vec = (uint64_t)regions,
 		.vec_len = REGIONS,
-		.category_mask = IS_WRITTEN,
+		.category_mask = IS_REGISTERED | IS_WRITTEN,
 		.return_mask = IS_WRITTEN,
 	};
 	while (scan.start < scan.end) {
@@ -297,20 +310,30 @@ static void page_check(struct heap_graph *graph, uint64_t page)
 		heap_walk_check(graph, pages.links.data[link].node);
 }
 
-static bool range_check(const struct page_range *range,
-			struct heap_graph *graph)
+/* Those that cannot be protected, and the span of the others. */
+static struct page_range pages_check_loose(struct heap_graph *graph)
 {
-	if (!range->loose)
-		return range_scan(range, graph, page_check);
-	for (uint64_t page = range->start; page < range->end; page++)
-		page_check(graph, page);
-	return true;
+	struct page_range span = { UINT64_MAX, 0, false };
+	for (size_t i = 0; i < pages.ranges.n; i++) {
+		const struct page_range *range = &pages.ranges.data[i];
+		for (uint64_t page = range->start;
+		     range->loose && page < range->end; page++)
+			page_check(graph, page);
+		if (range->loose)
+			continue;
+		span.start =
+			range->start < span.start ? range->start : span.start;
+		span.end = range->end > span.end ? range->end : span.end;
+	}
+	return span;
 }
 
 void heap_pages_check(struct heap_graph *graph)
 {
-	for (size_t i = 0; pages.on && i < pages.ranges.n; i++) {
-		if (!range_check(&pages.ranges.data[i], graph))
+	if (pages.on) {
+		const struct page_range span = pages_check_loose(graph);
+		if (span.start < span.end &&
+		    !range_scan(&span, graph, page_check))
 			heap_pages_reset();
 	}
 	for (size_t i = 1; !pages.on && i < graph->nodes.n; i++)
