@@ -90,6 +90,19 @@ static struct err *ask_tool(char *const *argv, const char *folder,
 	if (!ret->status)
 		return NULL;
 	_cleanup_(freep) char *line = describe_failure(ret);
+	if (line && (strstr(line, "prefix 'dependency'") ||
+		     strstr(line, "maven-dependency-plugin")))
+		return err_hint(
+			err_create(ERR_SUITE,
+				   "%s could not tell the class path of '%s': "
+				   "%s",
+				   tool, folder, line),
+			"its plug-in maven-dependency-plugin is not in the "
+			"local repository (Debian: "
+			"libmaven-dependency-plugin-java, with "
+			"-Dmaven.repo.local=/usr/share/maven-repo in "
+			".mvn/maven.config); or give --classpath and %s",
+			instead);
 	return err_hint(err_create(ERR_SUITE,
 				   "%s could not tell the class path of '%s': "
 				   "%s",

@@ -7,6 +7,7 @@ The subjects are in tests/subjects/jvm/.
 """
 
 import os
+import shutil
 import stat
 import subprocess
 import unittest
@@ -254,16 +255,43 @@ class Projects(unittest.TestCase):
         result = self.call("list", "--maven", str(folder))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("EndsTest.zlast", result.stdout)
-        self.tool("mvn", "echo '[ERROR] No plugin found for prefix'; exit 1\n")
+        self.tool("mvn", "echo \"[ERROR] No plugin found for prefix 'dependency'\"; exit 1\n")
         result = self.call("list", "--maven", str(folder))
         self.assertEqual(result.returncode, 3)
         self.assertIn("No plugin found for prefix", result.stderr)
+        self.assertIn("libmaven-dependency-plugin-java", result.stderr)
 
     def test_gradle(self):
         folder = self.project("gradle-project", "build.gradle", "build/classes/java/test")
         self.tool("gradle", f"""echo 'polygraph-folders {folder}/build/classes/java/test:/no/such'
             echo 'polygraph-path {Java.class_path("junit4")}'\n""")
         result = self.call("list", "--gradle", str(folder))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("EndsTest.zlast", result.stdout)
+
+    def test_maven_for_real(self):
+        """Debian's Maven with Debian's repository, without a network."""
+        plugin = Path("/usr/share/maven-repo/org/apache/maven/plugins/maven-dependency-plugin")
+        if not shutil.which("mvn") or not plugin.exists():
+            self.skipTest("Maven is not installed with its plug-in (packages maven, libmaven-dependency-plugin-java)")
+        folder = self.project("real-maven", "pom.xml", "target/test-classes")
+        (folder / "pom.xml").write_text("""<project xmlns="http://maven.apache.org/POM/4.0.0">
+            <modelVersion>4.0.0</modelVersion><groupId>subject</groupId><artifactId>subject</artifactId><version>1</version>
+            <dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.x</version>
+            <scope>test</scope></dependency></dependencies></project>""")
+        (folder / ".mvn").mkdir(exist_ok=True)
+        (folder / ".mvn" / "maven.config").write_text("-Dmaven.repo.local=/usr/share/maven-repo\n")
+        result = subprocess.run([str(Java.polygraph), "list", "--maven", str(folder)], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("EndsTest.zlast", result.stdout)
+
+    def test_gradle_for_real(self):
+        if not shutil.which("gradle"):
+            self.skipTest("Gradle is not installed (package gradle)")
+        folder = self.project("real-gradle", "build.gradle", "build/classes/java/test")
+        jars = ", ".join(f"'{jar}'" for jar in Java.class_path("junit4").split(":"))
+        (folder / "build.gradle").write_text(f"apply plugin: 'java'\ndependencies {{ testCompile files({jars}) }}\n")
+        result = subprocess.run([str(Java.polygraph), "list", "--gradle", str(folder)], capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("EndsTest.zlast", result.stdout)
 
