@@ -44,6 +44,18 @@ class Points(unittest.TestCase):
     def test_testng(self):
         self.check("testng", {"test": {"body", "body.txt"}, "throwing": {"thrown"}, "twice": {"twice"}}, [(1, 2), (2, 3)])
 
+    def test_slow_way(self):
+        """Other collectors, and other versions of Java: all is found, and the limit says why it is slow."""
+        for words, env, why in (
+            (["-XX:+UseShenandoahGC"], {}, "its collector is not Serial, Parallel or G1"),
+            ([], {"POLYGRAPH_FAULT_VM_VERSION": "1"}, "this is not HotSpot of Java 17 to 21"),
+        ):
+            suite = Suite("points_junit4", "junit4", words)
+            _, report = suite.report("pollution", *QUICK, "--tests", "*PointsTest.test", env=env)
+            self.assertEqual(sorted(finding["root"].replace("subject.PointsTest.", "") for finding in report["findings"]),
+                             ["body", "body.txt", "setUp", "tearDown"])
+            self.assertEqual(report["limits"], [f"pollution: heaps are compared the slow way: {why}"])
+
     def test_consecutive(self):
         """From the end of a set-up to that of the next: all that the test, its tear-down and that set-up did."""
         found = self.found("junit4", "--capture", "after-setup..after-setup")
