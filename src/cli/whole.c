@@ -59,8 +59,9 @@ static const struct option whole_options[] = {
 		  "machines; 'polygraph merge' joins their JSON reports" },
 	{ "shard-weights", 0, OPTION_TEXT, FIELD(weights), .value = "FILE",
 	  .help = "divide by what each executable took in an earlier JSON "
-		  "report (default: by the number of tests); must be the same "
-		  "file for all shares" },
+		  "report, or take the tests from that of a --dry-run "
+		  "(default: by the number of tests); must be the same file "
+		  "for all shares" },
 	{ "since", 0, OPTION_TEXT, FIELD(since), .value = "REV",
 	  .no_config = true,
 	  .help = "of a build, only tests that changes since this git "
@@ -89,6 +90,8 @@ struct whole {
 	struct outputs outputs;
 	struct document document;
 	struct baseline baseline; /* of all suites */
+	struct document weights;  /* an earlier report; root NULL: none */
+	bool timed;		  /* it says what suites took */
 	uint64_t deadline;	  /* clock_now(); 0: none */
 };
 
@@ -127,6 +130,7 @@ static void whole_free(struct whole *whole)
 	parts_free(&whole->parts);
 	outputs_free(&whole->outputs);
 	document_free(&whole->document);
+	document_free(&whole->weights);
 	baseline_free(&whole->baseline);
 }
 
@@ -321,6 +325,20 @@ static struct err *read_tests(const char *text, size_t n,
 	return NULL;
 }
 
+/*
+ * Shares that get the same report need not start every executable of the build
+ * to learn what is in it. One that changed since is checked as it is now.
+ */
+static struct err *take_known_tests(const struct whole *whole,
+				    struct build_part *part)
+{
+	bool selects = whole->values->since || whole->common->tests.n;
+	if (!whole->values->shard || !whole->weights.root || selects)
+		return NULL;
+	return document_take_tests(&whole->weights, part->name,
+				   part->argv.data + 1, &part->tests);
+}
+
 /* part_ask: what `polygraph list` says. */
 static struct err *ask_program(void *data, struct build_part *part)
 {
@@ -331,6 +349,9 @@ static struct err *ask_program(void *data, struct build_part *part)
 	size_t n;
 	if (interrupt_happened())
 		return err_create(ERR_INTERRUPTED, "interrupted");
+	TRY(take_known_tests(whole, part));
+	if (part->tests.n)
+		return NULL;
 	TRY(whole_path(whole, file_names[0], &path));
 	TRY(strv_add(&words, "list"));
 	TRY(add_words(&words, &whole->list_words));
@@ -458,22 +479,17 @@ static struct err *whole_make_plan(const struct whole *whole, char plan[17])
 	return NULL;
 }
 
-static struct err *weigh_parts(const struct whole *whole, double *ret)
+static void weigh_parts(const struct whole *whole, double *ret)
 {
-	struct document known = {};
-	if (whole->values->weights)
-		TRY(err_prefix(document_read(whole->values->weights, &known),
-			       "--shard-weights"));
+	const struct document *known = &whole->weights;
 	for (size_t i = 0; i < whole->parts.n; i++) {
 		const struct build_part *part = &whole->parts.data[i];
 		double seconds =
-			known.root ? document_seconds(&known, part->name) : -1;
-		ret[i] = seconds >= 0 ? seconds
-			 : known.root ? 1
-				      : WEIGHT_BASE + (double)part->tests.n;
+			known->root ? document_seconds(known, part->name) : -1;
+		ret[i] = seconds >= 0	? seconds
+			 : whole->timed ? 1
+					: WEIGHT_BASE + (double)part->tests.n;
 	}
-	document_free(&known);
-	return NULL;
 }
 
 /* Tests of an executable that the changes reach. */
@@ -555,7 +571,7 @@ static struct err *take_share(struct whole *whole)
 	if (!weights || !shares)
 		return err_nomem();
 	TRY(whole_make_plan(whole, plan));
-	TRY(weigh_parts(whole, weights));
+	weigh_parts(whole, weights);
 	TRY(shard_divide(weights, n, shard.of, shares));
 	for (size_t i = n; i-- > 0;) {
 		if (shares[i] != shard.index)
@@ -771,6 +787,12 @@ static struct err *whole_prepare(struct whole *whole)
 	TRY(outputs_choose(whole->common, "check", &whole->outputs));
 	TRY(document_create(whole->values->programs.n ? of_programs : of_build,
 			    POLYGRAPH_VERSION, &whole->document));
+	if (whole->values->weights)
+		TRY(err_prefix(
+			document_read(whole->values->weights, &whole->weights),
+			"--shard-weights"));
+	whole->timed =
+		whole->weights.root && document_is_timed(&whole->weights);
 	TRY(make_folder(whole));
 	TRY(take_words(whole, is_passed_on, NULL, &whole->words));
 	TRY(pass_baseline(whole));

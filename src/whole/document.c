@@ -507,8 +507,60 @@ double document_seconds(const struct document *document, const char *name)
 	{
 		const json_t *seconds = json_object_get(suite, "seconds");
 		if (!strcmp(document_text_of(suite, "name"), name) &&
-		    json_is_number(seconds))
+		    json_is_number(seconds) && json_number_value(seconds) > 0)
 			return json_number_value(seconds);
 	}
 	return -1;
+}
+
+bool document_is_timed(const struct document *document)
+{
+	size_t i;
+	json_t *suite;
+	json_array_foreach(document_list_of(document, "suites"), i, suite)
+	{
+		if (json_number_value(json_object_get(suite, "seconds")) > 0)
+			return true;
+	}
+	return false;
+}
+
+/* The program itself may lie elsewhere by now. */
+static bool has_arguments(const json_t *suite, char *const *arguments)
+{
+	const json_t *command = json_object_get(suite, "command");
+	size_t n = 0;
+	while (arguments[n])
+		n++;
+	if (json_array_size(command) != n + 1)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const char *word =
+			json_string_value(json_array_get(command, i + 1));
+		if (!word || strcmp(word, arguments[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+struct err *document_take_tests(const struct document *document,
+				const char *name, char *const *arguments,
+				struct strv *ret)
+{
+	size_t i;
+	json_t *suite, *test;
+	bool known = false;
+	json_array_foreach(document_list_of(document, "suites"), i, suite)
+		known |=
+		!strcmp(document_text_of(suite, "name"), name) &&
+		json_integer_value(json_object_get(suite, "tests")) > 1 &&
+		has_arguments(suite, arguments);
+	if (!known)
+		return NULL;
+	json_array_foreach(document_list_of(document, "tests"), i, test)
+	{
+		if (!strcmp(document_text_of(test, "suite"), name))
+			TRY(strv_add(ret, document_text_of(test, "name")));
+	}
+	return NULL;
 }

@@ -72,8 +72,17 @@ struct err *document_join(struct document *document,
  * and internal errors (4); an interrupt (130) before all.
  */
 int document_status(const struct document *document);
-/* The seconds that a suite of that name took; < 0: not known. */
+/* The seconds that a suite of that name took; < 0: not known, as of a dry run. */
 double document_seconds(const struct document *document, const char *name);
+/* Does it know that of any suite? */
+bool document_is_timed(const struct document *document);
+/*
+ * Adds the names of tests of the suite of that name, where it was started with
+ * these arguments (they end with NULL); of fewer than two, none.
+ */
+struct err *document_take_tests(const struct document *document,
+				const char *name, char *const *arguments,
+				struct strv *ret) _must_check_;
 
 /* ---- formats ---- */
 

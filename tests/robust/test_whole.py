@@ -329,6 +329,17 @@ class Whole(unittest.TestCase):
                 merged = self.without_times(self.report("merge", *order, status=1))
                 self.assertEqual(merged, whole)
 
+    def test_shares_of_a_plan_start_only_their_own_executables(self):
+        self.run_it("check", "--ctest", "build", "--dry-run", "--format", "json", "--output", "plan.json", status=0)
+        plan = json.loads((self.folder / "plan.json").read_text())
+        names = {(test["suite"], test["name"]) for test in plan["tests"]}
+        found = []
+        for index in (1, 2, 3):
+            done = subprocess.run([POLYGRAPH, "check", "--ctest", "build", "--dry-run", "--shard", f"{index}/3", "--shard-weights",
+                                   "plan.json", "--format", "json"], cwd=self.folder, capture_output=True, text=True, check=True)
+            found += [(test["suite"], test["name"]) for test in json.loads(done.stdout)["tests"]]
+        self.assertEqual(sorted(found), sorted(names))
+
     def test_shares_by_weight(self):
         self.run_it("check", "--ctest", "build", "--format", "json", "--output", "before.json")
         before = json.loads((self.folder / "before.json").read_text())
