@@ -74,6 +74,33 @@ static bool class_is(jclass mirror, const char *name)
 	return same;
 }
 
+/*
+ * JNI's GetFieldID() would initialise the class: earlier than the program does,
+ * and while we hold the lock.
+ */
+static jfieldID read_field_id(jclass mirror, const struct read_field *field)
+{
+	jint n = 0;
+	jfieldID *ids = NULL, id = NULL;
+	if ((*heap.jvmti)->GetClassFields(heap.jvmti, mirror, &n, &ids))
+		return NULL;
+	for (jint i = 0; i < n && !id; i++) {
+		char *name = NULL, *signature = NULL;
+		if ((*heap.jvmti)
+			    ->GetFieldName(heap.jvmti, mirror, ids[i], &name,
+					   &signature, NULL))
+			continue;
+		if (!strcmp(name, field->name) &&
+		    !strcmp(signature, field->signature))
+			id = ids[i];
+		(*heap.jvmti)->Deallocate(heap.jvmti, (unsigned char *)name);
+		(*heap.jvmti)
+			->Deallocate(heap.jvmti, (unsigned char *)signature);
+	}
+	(*heap.jvmti)->Deallocate(heap.jvmti, (unsigned char *)ids);
+	return id;
+}
+
 static void read_place_resolve(JNIEnv *env, struct read_place *place,
 			       jclass mirror)
 {
@@ -81,30 +108,7 @@ static void read_place_resolve(JNIEnv *env, struct read_place *place,
 		struct read_field *field = &place->way[i];
 		if (field->mirror || !class_is(mirror, field->class))
 			continue;
-		jfieldID id = i ? (*env)->GetFieldID(env, mirror, field->name,
-						     field->signature)
-				: NULL;
-		jint n = 0;
-		jfieldID *ids = NULL;
-		/* Asking for a static one would initialise the class. */
-		if (!i &&
-		    !(*heap.jvmti)
-			     ->GetClassFields(heap.jvmti, mirror, &n, &ids)) {
-			for (jint j = 0; j < n; j++) {
-				char *name = NULL;
-				(*heap.jvmti)
-					->GetFieldName(heap.jvmti, mirror,
-						       ids[j], &name, NULL,
-						       NULL);
-				if (name && !strcmp(name, field->name))
-					id = ids[j];
-				(*heap.jvmti)
-					->Deallocate(heap.jvmti,
-						     (unsigned char *)name);
-			}
-		}
-		(*heap.jvmti)->Deallocate(heap.jvmti, (unsigned char *)ids);
-		(*env)->ExceptionClear(env);
+		jfieldID id = read_field_id(mirror, field);
 		if (!id)
 			continue;
 		field->mirror = (*env)->NewGlobalRef(env, mirror);
