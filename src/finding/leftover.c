@@ -106,7 +106,7 @@ struct err *leftover_prove(struct finding *finding)
 		return NULL;
 	leftover->proven = true;
 	finding->severity = FINDING_LOW;
-	if (leftover->lazy || leftover->harmless)
+	if (leftover->lazy || leftover->keyed || leftover->harmless)
 		return NULL; /* it says so already */
 	TRY(str_appendf(&message, "%s; %s after it", finding->message,
 			leftover->readers.n == 1 ? "it passes"

@@ -34,6 +34,10 @@ struct leftover {
 	bool varies; /* from process to process */
 	bool lazy;   /* whichever test comes first makes the same change */
 	size_t same; /* readers that were seen to, alone */
+	bool judged; /* whether it is such a cache was determined */
+	bool alike;  /* readers that were tried end so without it, too */
+	/* An entry of a cache: the same, whichever test adds it. */
+	bool keyed;
 	bool filled; /* whichever comes first makes some such change */
 	size_t fill; /* readers that were seen to, alone */
 	/* Of memory: what a second run changed again. */

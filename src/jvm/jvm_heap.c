@@ -108,12 +108,31 @@ static struct err *jvm_heap_send_put_back(const struct jvm_heap *heap,
 	return jvm_vm_send(vm, (enum wire_vm_kind)WIRE_HEAP_PUT_BACK, &message);
 }
 
+/* Classes that have these static fields. */
+static struct err *jvm_heap_add_owners(const char *const *roots,
+				       struct strv *ret)
+{
+	_cleanup_(map_text_freep) struct map_text seen = MAP_INIT;
+	for (size_t i = 0; roots && roots[i]; i++) {
+		_cleanup_(freep) char *owner = NULL;
+		uint64_t known;
+		TRY(jvm_root_owner(roots[i], &owner));
+		if (!owner || map_text_get(&seen, owner, &known))
+			continue;
+		TRY(map_text_put(&seen, owner, 1));
+		TRY(strv_add(ret, owner));
+	}
+	return NULL;
+}
+
 /* Classes that are initialised before the first test. */
 static struct err *jvm_heap_send_classes(const struct jvm_suite *suite,
 					 struct jvm_vm *vm)
 {
 	_cleanup_(str_freep) struct str message = STR_INIT;
 	_cleanup_(strv_freep) struct strv names = {};
+	if (suite->heap.watch)
+		TRY(jvm_heap_add_owners(suite->heap.watch->present, &names));
 	if (suite->heap.eager)
 		TRY(jvm_classes_find(suite->class_path, &names));
 	for (size_t i = 0; suite->heap.first && i < suite->heap.first->n; i++)

@@ -24,5 +24,7 @@ struct err *jvm_try_roots(struct suite *suite, const struct suite_watch *watch,
 			  const size_t *prefix, size_t n, size_t test,
 			  suite_judge *judge, void *data,
 			  const struct suite_observer *observer) _must_check_;
+/* The class that has this static field; untouched: it is none. */
+struct err *jvm_root_owner(const char *root, char **ret) _must_check_;
 void jvm_heap_initialise(struct suite *suite, bool early);
 void jvm_heap_free(struct jvm_heap *heap);

@@ -31,19 +31,27 @@ static void jvm_roots_free(struct jvm_roots *roots)
 }
 
 /* "com.acme.Registry.count" is a field of com.acme.Registry. */
+struct err *jvm_root_owner(const char *root, char **ret)
+{
+	const char *dot = strrchr(root, '.');
+	if (!dot)
+		return NULL;
+	*ret = strndup(root, (size_t)(dot - root));
+	return *ret ? NULL : err_nomem();
+}
+
 static struct err *jvm_roots_add_first(struct jvm_roots *roots,
 				       const struct change *change)
 {
-	const char *dot = strrchr(change->root, '.');
-	if (!dot)
+	_cleanup_(freep) char *owner = NULL;
+	TRY(jvm_root_owner(change->root, &owner));
+	if (!owner)
 		return NULL;
-	size_t n = (size_t)(dot - change->root);
 	for (size_t i = 0; i < roots->firsts.n; i++) {
-		const char *known = roots->firsts.data[i];
-		if (strlen(known) == n && !strncmp(known, change->root, n))
+		if (!strcmp(roots->firsts.data[i], owner))
 			return NULL;
 	}
-	return strv_addf(&roots->firsts, "%.*s", (int)n, change->root);
+	return strv_add(&roots->firsts, owner);
 }
 
 static void jvm_roots_changed(void *data, size_t entry, size_t test,

@@ -542,8 +542,12 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 	if (options->deadline_after)
 		search.deadline =
 			options->deadline_after(options->data, search.first_ns);
-	if (!err)
+	if (!err) {
 		err = find_meaning(&search, order, n);
+		if (err && err_kind(err) == ERR_INTERRUPTED)
+			search_limit(&search, "pollution: the run ended before "
+					      "every change was classified");
+	}
 	crew_destroy(search.crew);
 	err_ignore(take_ptr(search.err));
 	free(ret->outcomes);

@@ -9,16 +9,28 @@
 #include "finding/words.h"
 #include "pollution/pollution_internal.h"
 
+/*
+ * Most of what settles is a cache. Where there was no time to find out, that is
+ * not claimed to be worse.
+ */
+static bool is_undecided(const struct leftover *leftover)
+{
+	return leftover->change.where == CHANGE_MEMORY &&
+	       leftover->change.weight == WEIGHT_PLAIN &&
+	       leftover->effect == EFFECT_SETTLES && leftover->readers.n &&
+	       !leftover->judged;
+}
+
 static enum finding_severity
 pollution_judge_severity(const struct leftover *leftover)
 {
 	if (leftover_is_dead_pointer(leftover))
 		return FINDING_HIGH;
-	if (leftover->lazy || leftover->harmless)
+	if (leftover->lazy || leftover->keyed || leftover->harmless)
 		return FINDING_LOW;
 	if (leftover->change.weight == WEIGHT_LOW || leftover_is_time(leftover))
 		return leftover->readers.n ? FINDING_MEDIUM : FINDING_LOW;
-	if (leftover->filled)
+	if (leftover->filled || is_undecided(leftover))
 		return FINDING_MEDIUM;
 	if (leftover->readers.n)
 		return FINDING_HIGH;
@@ -54,6 +66,9 @@ static struct err *pollution_make_message(const char *test,
 		TRY(str_append(&text, ", again each time it runs"));
 	if (leftover->lazy)
 		TRY(str_append(&text, "; so would the tests that read it"));
+	else if (leftover->keyed)
+		TRY(str_append(&text, "; a cache: other tests add the same "
+				      "under the same key"));
 	else if (leftover->harmless && readers)
 		TRY(str_append(&text, "; no test that reads it depends on it"));
 	else if (readers)

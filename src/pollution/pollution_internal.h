@@ -68,6 +68,7 @@ struct pollution_search {
 	struct originals *originals; /* what was there before any change */
 	struct omitted omitted;
 	struct early_readers early;
+	struct keyed *keyed;		 /* while readers run alone */
 	struct regexes include, exclude; /* roots, memory's apart */
 	struct err *err;
 	/* While places are watched. */
@@ -125,6 +126,18 @@ bool leftover_place(const struct leftover *leftover, struct suite_place *ret);
 struct err *leftover_add_reader(struct leftover *leftover,
 				size_t test) _must_check_;
 struct err *search_lazy(struct pollution_search *search) _must_check_;
+
+/*
+ * keyed.c: caches with one entry a key. To be told of all changes that any run
+ * has shown, by the test that made them.
+ */
+struct keyed;
+struct err *keyed_create(struct keyed **ret) _must_check_;
+void keyed_destroy(struct keyed *keyed); /* NULL is fine */
+struct err *keyed_note(struct keyed *keyed, size_t test,
+		       const struct change *change) _must_check_;
+/* Is it of a root whose entries are the same, whichever test adds them? */
+bool keyed_is_cache(const struct keyed *keyed, const struct change *change);
 
 /* During the first run: watches the place of what a test has just left. */
 void early_watch(struct pollution_search *search,

@@ -242,17 +242,23 @@ static struct err *leftovers_assign_places(struct pollution_search *search,
 {
 	_cleanup_(str_freep) struct str key = STR_INIT;
 	for (size_t i = 0; i < search->leftovers.n; i++) {
-		struct leftover *leftover = &search->leftovers.data[i];
 		struct suite_place place;
 		uint64_t index = 0;
-		if (!leftover_place(leftover, &place))
+		if (!leftover_place(&search->leftovers.data[i], &place))
 			continue;
 		TRY(place_key(&place, &key));
 		if (map_text_get(&places->numbers, key.s, &index))
 			of[i] = numbers[index];
-		leftover->readers_known |= of[i] != 0;
 	}
 	return NULL;
+}
+
+/* Those that have a place were looked at. */
+static void note_readers_known(struct pollution_search *search,
+			       const size_t *of)
+{
+	for (size_t i = 0; i < search->leftovers.n; i++)
+		search->leftovers.data[i].readers_known |= of[i] != 0;
 }
 
 /* What is known without another run. */
@@ -268,6 +274,7 @@ static struct err *tell_known_readers(struct pollution_search *search,
 	for (size_t i = 0; i < places->memory; i++)
 		known[i] = places->all.data[i].group == NO_GROUP;
 	TRY(leftovers_assign_places(search, places, known, of));
+	note_readers_known(search, of);
 	return early_tell(search);
 }
 
@@ -373,7 +380,10 @@ static struct err *watch_some(const struct reader_runs *runs, size_t group,
 		run_half(runs, list, m, half,
 			 group_end(runs, group, others || compares), &observer);
 	search->places = NULL;
-	return err ? err : take_ptr(search->err);
+	if (err)
+		return err;
+	note_readers_known(search, of);
+	return take_ptr(search->err);
 }
 
 /* Without a budget it is to take no longer than all else. */
@@ -564,16 +574,10 @@ static bool is_same_change(const struct leftover *leftover,
 /* Is it something that was added, where nothing was? */
 static bool is_addition(const struct change *change)
 {
-	static const char *const nothing[] = {
-		"NULL", "null", "0", "(absent)", "0 elements", "\"\"", "false",
-	};
 	if (change->where != CHANGE_MEMORY || !change->n)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++) {
-		if (!strcmp(change->paths[0].before, nothing[i]))
-			return true;
-	}
-	return change->kinds == VALUE_GREW;
+	return change_is_nothing(change->paths[0].before) ||
+	       change->kinds == VALUE_GREW;
 }
 
 /* Does a reader alone add to it as well, though something else? */
@@ -589,6 +593,9 @@ static void lazy_changed(void *data, size_t entry, size_t test,
 {
 	struct pollution_search *search = data;
 	(void)entry;
+	for (size_t j = 0; j < n; j++)
+		search_fail(search,
+			    keyed_note(search->keyed, test, &changes[j]));
 	for (size_t i = 0; i < search->leftovers.n; i++) {
 		struct leftover *leftover = &search->leftovers.data[i];
 		if (!may_be_lazy(search, leftover) ||
@@ -672,6 +679,8 @@ static struct err *judge_readers(struct pollution_search *search,
 		TRY(try_reader_after(search, runs, leftover,
 				     leftover->readers.data[i], &all));
 	bool alike = all && end_alike(search, leftover);
+	leftover->alike = alike;
+	leftover->judged = true;
 	leftover->lazy = leftover->same >= tried &&
 			 !is_untold(search, leftover) &&
 			 (alike || leftover->effect == EFFECT_SETTLES);
@@ -679,11 +688,40 @@ static struct err *judge_readers(struct pollution_search *search,
 	return NULL;
 }
 
-/*
- * Readers alone: if they make the same change, it is a cache, whichever test
- * fills it. Each is run once for all findings that it reads.
- */
-struct err *search_lazy(struct pollution_search *search)
+/* Variables of the leftovers; ends with NULL. */
+static struct err *leftover_roots(const struct pollution_search *search,
+				  const char ***ret)
+{
+	const char **roots = calloc(search->leftovers.n + 1, sizeof(*roots));
+	size_t n = 0;
+	if (!roots)
+		return err_nomem();
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		const struct change *change = &search->leftovers.data[i].change;
+		if (change->where == CHANGE_MEMORY)
+			roots[n++] = change->root;
+	}
+	*ret = roots;
+	return NULL;
+}
+
+/* What all runs so far have shown of entries of caches. */
+static struct err *judge_keyed(struct pollution_search *search)
+{
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		const struct leftover *one = &search->leftovers.data[i];
+		TRY(keyed_note(search->keyed, one->test, &one->change));
+	}
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		struct leftover *one = &search->leftovers.data[i];
+		one->keyed = !one->lazy && one->alike &&
+			     one->effect == EFFECT_SETTLES &&
+			     keyed_is_cache(search->keyed, &one->change);
+	}
+	return NULL;
+}
+
+static struct err *run_readers_alone(struct pollution_search *search)
 {
 	const struct suite_observer observer = {
 		.finished = search_count_finished,
@@ -692,7 +730,6 @@ struct err *search_lazy(struct pollution_search *search)
 		.data = search,
 	};
 	_cleanup_(lazy_runs_freep) struct lazy_runs runs = {};
-	TRY(suite_watch(search->suite, &search->options->watch));
 	for (size_t i = 0; i < search->leftovers.n; i++) {
 		struct leftover *leftover = &search->leftovers.data[i];
 		if (!may_be_lazy(search, leftover))
@@ -712,4 +749,28 @@ struct err *search_lazy(struct pollution_search *search)
 		TRY(judge_readers(search, &runs, leftover));
 	}
 	return NULL;
+}
+
+/*
+ * Readers alone: if they make the same change, it is a cache, whichever test
+ * fills it. Each is run once for all findings that it reads.
+ */
+struct err *search_lazy(struct pollution_search *search)
+{
+	_cleanup_(freep) const char **roots = NULL;
+	struct suite_watch watch = search->options->watch;
+	TRY(leftover_roots(search, &roots));
+	watch.present = roots;
+	TRY(keyed_create(&search->keyed));
+	struct err *err = suite_watch(search->suite, &watch);
+	if (!err)
+		err = run_readers_alone(search);
+	if (!err)
+		err = judge_keyed(search);
+	keyed_destroy(take_ptr(search->keyed));
+	struct err *unwatch = suite_watch(search->suite, NULL);
+	if (!err)
+		return unwatch;
+	err_ignore(unwatch);
+	return err;
 }

@@ -1,4 +1,5 @@
 #include "suite/change.h"
+#include "base/macro.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -20,6 +21,18 @@ static void path_free(struct change_path *path)
 bool change_is_removal(const struct change *change)
 {
 	return change->n && !strcmp(change->paths[0].after, "absent");
+}
+
+bool change_is_nothing(const char *value)
+{
+	static const char *const nothing[] = {
+		"NULL", "null", "0", "(absent)", "0 elements", "\"\"", "false",
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++) {
+		if (!strcmp(value, nothing[i]))
+			return true;
+	}
+	return false;
 }
 
 void change_forget_paths(struct change *change)

@@ -68,6 +68,8 @@ DEFINE_VEC(changes, struct change)
 
 /* Is what changed gone? */
 bool change_is_removal(const struct change *change);
+/* Does this short value say that there is nothing: no object, no number? */
+bool change_is_nothing(const char *value);
 void change_free(struct change *change);
 /* What differs is not known any more. */
 void change_forget_paths(struct change *change);

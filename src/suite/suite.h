@@ -93,6 +93,12 @@ struct suite_watch {
 	bool everything;    /* also what is left out of a comparison */
 	bool detail;	    /* changes have both subgraphs */
 	size_t paths;	    /* of a root, at most */
+	/*
+	 * Variables that are to be there from the first test on: where a test
+	 * would be the first to initialise them, they are initialised before
+	 * it, as far as that is possible. End with NULL; or NULL.
+	 */
+	const char *const *present;
 };
 
 /*

@@ -103,6 +103,20 @@ class Steps(unittest.TestCase):
 
 
 class Meaning(unittest.TestCase):
+    def test_caches_are_low(self):
+        """What any test would make, and entries that depend on their key only; a registry is neither."""
+        suite = Suite("pollution_caches", "junit4", WORDS)
+        _, report = suite.report("pollution", "--sandbox", "never")
+        found = {(short(finding["test"]), finding["root"].replace("subject.", "")): finding
+                 for finding in report["findings"]}
+        severities = {key: finding["severity"] for key, finding in found.items()}
+        self.assertEqual(severities.pop(("RegistryTest.b", "RegistryTest.Registry.handlers")), "high")
+        self.assertEqual(severities.get(("CachesTest.b", "Zone.utc")), "low")
+        self.assertEqual(severities.get(("CachesTest.d", "Zone.byName")), "low")
+        self.assertEqual([key for key, severity in severities.items() if severity != "low"], [])
+        # The key of Zone.labels has changed inside, and is the same key.
+        self.assertNotIn(("CachesTest.h", "Zone.labels"), found)
+
     def test_first_use_is_none(self):
         """A class that a test is the first to use: nothing without --eager, a change with it."""
         suite = Suite("pollution_more", "junit4", WORDS)
