@@ -91,9 +91,10 @@ static struct err *write_dry_run(const void *data,
 		TRY(write_planned_tests(document, out));
 	json_array_foreach(json_object_get(document->root, "limits"), i, limit)
 		fprintf(out, "%s\n", json_string_value(limit));
-	fprintf(out, "would check: %zu tests in %zu suites\n",
-		json_array_size(json_object_get(document->root, "tests")),
-		json_array_size(json_object_get(document->root, "suites")));
+	size_t n = json_array_size(json_object_get(document->root, "tests"));
+	size_t m = json_array_size(json_object_get(document->root, "suites"));
+	fprintf(out, "would check: %zu test%s in %zu suite%s\n", n,
+		n == 1 ? "" : "s", m, m == 1 ? "" : "s");
 	return NULL;
 }
 

@@ -258,11 +258,13 @@ static bool is_callable_name(const char *name)
 	       !strchr(name, '<') && !str_starts(name, "operator");
 }
 
+/* Of a function that is split, the hot part comes first. */
 static bool has_code(struct routines_walk *walk, Dwarf_Die *die, uint64_t *ret)
 {
-	Dwarf_Addr address;
+	Dwarf_Addr address, base, end;
 	if (!object_die_has_code(walk->object, die) ||
-	    dwarf_entrypc(die, &address) != 0)
+	    (dwarf_entrypc(die, &address) != 0 &&
+	     dwarf_ranges(die, 0, &base, &address, &end) <= 0))
 		return false;
 	*ret = address + walk->object->dwarf_bias + walk->bias;
 	return true;

@@ -15,6 +15,8 @@
 #include "program/makeup_internal.h"
 
 #define DEPTH_MAX 64
+/* Parts of one function. */
+#define PARTS_MAX 16
 /* Table, factory, table of the factory: more steps are not between them. */
 #define OWNED_STEPS 4
 
@@ -118,22 +120,42 @@ static struct err *take_place_function(struct place_walk *walk, Dwarf_Die *die,
 	return give_piece(walk->pieces, walk->map, function, first);
 }
 
+/*
+ * A function may be split in a hot and a cold part. *@ret: the piece of the first
+ * one; PIECE_NONE: it has no code.
+ */
+static struct err *take_place_parts(struct place_walk *walk, Dwarf_Die *die,
+				    uint32_t *ret)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+	*ret = PIECE_NONE;
+	if (!dwarf_hasattr(die, DW_AT_low_pc) &&
+	    !dwarf_hasattr(die, DW_AT_ranges))
+		return NULL;
+	for (unsigned i = 0; i < PARTS_MAX; i++) {
+		at = dwarf_ranges(die, at, &base, &start, &end);
+		if (at <= 0)
+			break;
+		uint32_t part = makeup_at(walk->pieces, walk->file, start);
+		TRY(take_place_function(walk, die, part));
+		if (*ret == PIECE_NONE)
+			*ret = part;
+	}
+	return NULL;
+}
+
 static struct err *walk_places(struct place_walk *walk, Dwarf_Die *parent,
 			       uint32_t function, unsigned depth)
 {
 	Dwarf_Die die;
-	Dwarf_Addr entry;
 	if (!depth || dwarf_child(parent, &die))
 		return NULL;
 	do {
 		int tag = dwarf_tag(&die);
 		uint32_t inner = function;
 		if (tag == DW_TAG_subprogram) {
-			inner = dwarf_entrypc(&die, &entry)
-					? PIECE_NONE
-					: makeup_at(walk->pieces, walk->file,
-						    entry);
-			TRY(take_place_function(walk, &die, inner));
+			TRY(take_place_parts(walk, &die, &inner));
 		} else if (tag == DW_TAG_inlined_subroutine) {
 			TRY(take_place_function(walk, &die, inner));
 		} else if (tag == DW_TAG_base_type || tag == DW_TAG_variable ||

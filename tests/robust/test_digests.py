@@ -310,6 +310,42 @@ int main(void)
         self.assertNotIn("g/is_flat", third)
         self.assertIn("nothing has changed", check(text.replace("depth = 1", "depth = 0")))
 
+    def test_functions_in_two_parts(self):
+        """A compiler puts what is seldom executed elsewhere."""
+        folder = FOLDER / "parts"
+        folder.mkdir()
+        (folder / "tests.c").write_text("""#include <stdarg.h>
+            #include <stddef.h>
+            #include <stdint.h>
+            #include <stdio.h>
+            #include <stdlib.h>
+            #include <setjmp.h>
+            #include <cmocka.h>
+            int volatile state;
+            static void one(void **unused)
+            {
+                int before = state;
+                if (before > 100)
+                    abort();
+                printf("%d", before * 2);
+                if (before > 50)
+                    abort();
+                state = 1;
+            }
+            static void two(void **unused) { state = 2; }
+            int main(void)
+            {
+                const struct CMUnitTest tests[] = { cmocka_unit_test(one), cmocka_unit_test(two) };
+                return cmocka_run_group_tests_name("g", tests, NULL, NULL);
+            }
+            """)
+        subprocess.run(["gcc", "-g", "-O2", "-o", "tests", "tests.c", "-lcmocka"], cwd=folder, check=True)
+        symbols = subprocess.run(["nm", "tests"], cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertIn(" one.cold", symbols)
+        digests = self.digests(folder)
+        self.assertEqual(sorted(digests), ["one", "two"])
+        self.assertTrue(all(digests.values()), digests)
+
     def test_without_debug_information_nothing_is_known(self):
         folder = FOLDER / "stripped"
         folder.mkdir()
