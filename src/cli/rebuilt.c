@@ -314,10 +314,16 @@ struct err *rebuilt_add(struct detection *detection)
 		same++;
 		TRY(add_known_test(detection, test, json_array_get(tests, at)));
 	}
-	snprintf(rebuilt->line, sizeof(rebuilt->line),
-		 "looked at %zu of %zu tests, among themselves: the others are "
-		 "as at the last check; --fresh looks at all",
-		 rebuilt->asked.n - same, rebuilt->asked.n);
+	if (same == rebuilt->asked.n)
+		snprintf(rebuilt->line, sizeof(rebuilt->line),
+			 "no test is made of other code or data than at the "
+			 "last check; --fresh looks at all");
+	else
+		snprintf(rebuilt->line, sizeof(rebuilt->line),
+			 "looked at %zu of %zu tests, among themselves: the "
+			 "others are as at the last check; --fresh looks at "
+			 "all",
+			 rebuilt->asked.n - same, rebuilt->asked.n);
 	return collect_limit(&detection->collect, rebuilt->line);
 }
 

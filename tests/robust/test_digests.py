@@ -298,7 +298,7 @@ int main(void)
         self.assertIn("g/is_zero fails after g/raises", first)
         self.assertIn("g/is_flat fails after g/deepens", first)
         # Nothing but lines.
-        self.assertIn("looked at 0 of 5 tests", check(text.replace("int level", "\n\nint level")))
+        self.assertIn("no test is made of other code or data", check(text.replace("int level", "\n\nint level")))
         # A polluter: its victim is looked at with it, the other pair is known.
         second = check(text.replace("depth = 1", "depth = 2"))
         self.assertIn("looked at 2 of 5 tests", second)
