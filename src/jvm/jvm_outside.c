@@ -256,21 +256,16 @@ static struct err *outside_try_follow(struct jvm_outside *outside)
 	return str_copy(err_message(err), &outside->why_not);
 }
 
-static struct err *outside_create(struct jvm_suite *suite,
-				  const struct suite_watch *watch,
-				  struct jvm_outside **ret)
+/* @outside is all zeros. */
+static struct err *outside_init(struct jvm_outside *outside,
+				struct jvm_suite *suite,
+				const struct suite_watch *watch)
 {
-	_cleanup_(jvm_outside_destroyp) struct jvm_outside *outside =
-		calloc(1, sizeof(*outside));
-	if (!outside)
-		return err_nomem();
 	outside->suite = suite;
 	outside->watch = watch;
 	outside->directory = getcwd(NULL, 0);
 	TRY(outside_find_libraries(outside));
-	TRY(outside_try_follow(outside));
-	*ret = take_ptr(outside);
-	return NULL;
+	return outside_try_follow(outside);
 }
 
 /* VMs that wait were started for something else. */
@@ -286,18 +281,25 @@ static void outside_set(struct jvm_suite *suite, struct jvm_outside *outside)
 struct err *jvm_outside_watch(struct jvm_suite *suite,
 			      const struct suite_watch *watch)
 {
-	struct jvm_outside *outside = NULL;
-	if (watch && watch->what & (SUITE_FILES | SUITE_PROCESS))
-		TRY(outside_create(suite, watch, &outside));
-	outside_set(suite, outside);
+	_cleanup_(jvm_outside_destroyp) struct jvm_outside *outside = NULL;
+	if (watch && watch->what & (SUITE_FILES | SUITE_PROCESS)) {
+		outside = calloc(1, sizeof(*outside));
+		if (!outside)
+			return err_nomem();
+		TRY(outside_init(outside, suite, watch));
+	}
+	outside_set(suite, take_ptr(outside));
 	return NULL;
 }
 
 struct err *jvm_outside_watch_places(struct jvm_suite *suite,
 				     const struct suite_place *places, size_t n)
 {
-	_cleanup_(jvm_outside_destroyp) struct jvm_outside *outside = NULL;
-	TRY(outside_create(suite, NULL, &outside));
+	_cleanup_(jvm_outside_destroyp) struct jvm_outside *outside =
+		calloc(1, sizeof(*outside));
+	if (!outside)
+		return err_nomem();
+	TRY(outside_init(outside, suite, NULL));
 	for (size_t i = 0; i < n; i++) {
 		if (places[i].where != CHANGE_FILE)
 			continue;
