@@ -34,7 +34,8 @@ static struct err *describe_test(const struct build_part *part, size_t number,
 }
 
 /* As the report of its check would begin. */
-static struct err *describe_part(const struct build_part *part, char **ret)
+static struct err *describe_part(const struct build_part *part, char **ret,
+				 size_t *ret_n)
 {
 	_cleanup_(json_freep) json_t *words = json_array();
 	_cleanup_(json_freep) json_t *tests = json_array();
@@ -49,8 +50,12 @@ static struct err *describe_part(const struct build_part *part, char **ret)
 	_cleanup_(json_freep) json_t *root =
 		json_pack("{s:{s:O, s:I}, s:O}", "suite", "command", words,
 			  "tests", (json_int_t)part->tests.n, "tests", tests);
-	*ret = root ? json_dumps(root, JSON_COMPACT) : NULL;
-	return *ret ? NULL : err_nomem();
+	char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+	if (!text)
+		return err_nomem();
+	*ret = text;
+	*ret_n = strlen(text);
+	return NULL;
 }
 
 /* One line a test, to be cut and sorted by others. */
@@ -104,12 +109,13 @@ struct err *dry_run_write(const struct parts *parts, struct document *document,
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct build_part *part = &parts->data[i];
 		_cleanup_(freep) char *report = NULL;
-		TRY(describe_part(part, &report));
+		size_t n = 0;
+		TRY(describe_part(part, &report, &n));
 		const struct document_suite suite = {
 			.name = part->name,
 			.folder = part->folder,
 			.report = report,
-			.report_n = strlen(report),
+			.report_n = n,
 		};
 		TRY(document_add(document, &suite));
 	}
