@@ -82,13 +82,11 @@ uint16_t vm_class_name(const struct vm_class *class, uint16_t index)
 	return at ? vm_u2(at) : 0;
 }
 
-bool vm_class_call(const struct vm_class *class, uint16_t index,
-		   uint16_t *ret_class, uint16_t *ret_name,
-		   uint16_t *ret_descriptor)
+/* @at: of the constant for a member, or NULL. */
+static bool read_member(const struct vm_class *class, const uint8_t *at,
+			uint16_t *ret_class, uint16_t *ret_name,
+			uint16_t *ret_descriptor)
 {
-	const uint8_t *at = find_constant(class, index, VM_METHOD);
-	if (!at)
-		at = find_constant(class, index, VM_INTERFACE_METHOD);
 	if (!at)
 		return false;
 	const uint8_t *pair =
@@ -99,6 +97,24 @@ bool vm_class_call(const struct vm_class *class, uint16_t index,
 	*ret_name = vm_u2(pair);
 	*ret_descriptor = vm_u2(pair + 2);
 	return *ret_class != 0;
+}
+
+bool vm_class_call(const struct vm_class *class, uint16_t index,
+		   uint16_t *ret_class, uint16_t *ret_name,
+		   uint16_t *ret_descriptor)
+{
+	const uint8_t *at = find_constant(class, index, VM_METHOD);
+	if (!at)
+		at = find_constant(class, index, VM_INTERFACE_METHOD);
+	return read_member(class, at, ret_class, ret_name, ret_descriptor);
+}
+
+bool vm_class_field(const struct vm_class *class, uint16_t index,
+		    uint16_t *ret_class, uint16_t *ret_name,
+		    uint16_t *ret_descriptor)
+{
+	return read_member(class, find_constant(class, index, VM_FIELD),
+			   ret_class, ret_name, ret_descriptor);
 }
 
 /* ---- the rest ---- */

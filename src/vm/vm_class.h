@@ -2,12 +2,13 @@
  * Class files, changed as bytes (The Java Virtual Machine Specification, chapter
  * 4): no VM is needed.
  *
- * Two changes are made. A method is wrapped: it gets another name, and a new
+ * Three changes are made. A method is wrapped: it gets another name, and a new
  * method with its old one calls it and, before or after, a static method of a
  * helper class. A call is redirected: it becomes the call of a static method that
- * takes the object as its first argument. Neither moves an instruction, so jumps,
- * tables of lines and stack maps stay as they are. Only the constant pool and the
- * list of methods grow.
+ * takes the object as its first argument. The use of a field is told: it becomes
+ * the call of a new static method of the same class, which uses the field and then
+ * calls a helper. None moves an instruction, so jumps, tables of lines and stack
+ * maps stay as they are. Only the constant pool and the list of methods grow.
  *
  * Invariants:
  *  1. Every number that is read is checked against what is there. A class file
@@ -67,6 +68,13 @@ struct vm_redirected {
 	const char *receiver; /* descriptor; NULL: the method is static */
 };
 
+/* The use of a field, as a class names it. The texts are not ended by 0. */
+struct vm_field_use {
+	const uint8_t *class_name, *field, *descriptor;
+	uint16_t class_n, field_n, descriptor_n;
+	bool writes;
+};
+
 struct vm_edit {
 	const char *helper_class;
 	const char *prefix; /* of names of methods that were wrapped */
@@ -79,6 +87,15 @@ struct vm_edit {
 	const char *interface; /* that it implements from now on; NULL: none */
 	/* A new field, which is public; NULL: none. */
 	const char *field, *field_descriptor;
+	/*
+	 * Uses of fields that have a number here, from 0 to INT16_MAX, are told:
+	 * helper(object, number), with (Object, int)void; the object of a static
+	 * field is null. Writes in constructors and initialisers are not.
+	 * NULL: none.
+	 */
+	int (*field_number)(void *data, const struct vm_field_use *use);
+	void *field_data;
+	const char *field_helper;
 };
 
 enum vm_edited {

@@ -22,7 +22,10 @@ enum vm_opcode {
 	OP_DRETURN = 0xaf,
 	OP_ARETURN = 0xb0,
 	OP_RETURN = 0xb1,
+	OP_GETSTATIC = 0xb2,
+	OP_PUTSTATIC = 0xb3,
 	OP_GETFIELD = 0xb4,
+	OP_PUTFIELD = 0xb5,
 	OP_INVOKEVIRTUAL = 0xb6,
 	OP_INVOKESPECIAL = 0xb7,
 	OP_INVOKESTATIC = 0xb8,
@@ -91,7 +94,7 @@ struct vm_editor {
 	struct vm_bytes methods; /* added */
 	unsigned n_methods;
 	uint16_t code_name, map_name, helper; /* constants; 0: not yet */
-	size_t wrapped, calls;
+	size_t wrapped, calls, uses;
 };
 
 /* ---- constants ---- */
@@ -249,15 +252,14 @@ static void put_original(struct vm_wrapper *w)
 	put_u2(&w->code, w->original);
 }
 
-static void put_return(struct vm_wrapper *w)
+static void put_return(struct vm_bytes *code, char kind)
 {
-	char kind = w->types.result;
-	put_u1(&w->code, kind == 'V'   ? OP_RETURN
-			 : kind == 'J' ? OP_LRETURN
-			 : kind == 'F' ? OP_FRETURN
-			 : kind == 'D' ? OP_DRETURN
-			 : kind == 'L' ? OP_ARETURN
-				       : OP_IRETURN);
+	put_u1(code, kind == 'V'   ? OP_RETURN
+		     : kind == 'J' ? OP_LRETURN
+		     : kind == 'F' ? OP_FRETURN
+		     : kind == 'D' ? OP_DRETURN
+		     : kind == 'L' ? OP_ARETURN
+				   : OP_IRETURN);
 }
 
 static void put_action(struct vm_wrapper *w)
@@ -316,7 +318,7 @@ static void put_body(struct vm_wrapper *w)
 		put_original(w);
 		break;
 	}
-	put_return(w);
+	put_return(&w->code, w->types.result);
 }
 
 /* Can it be wrapped in that way? */
@@ -552,6 +554,175 @@ static bool redirect_all_calls(struct vm_editor *x)
 	return whole;
 }
 
+/* ---- uses of fields ---- */
+
+static bool opcode_writes(uint8_t opcode)
+{
+	return opcode == OP_PUTSTATIC || opcode == OP_PUTFIELD;
+}
+
+static bool opcode_is_static(uint8_t opcode)
+{
+	return opcode == OP_GETSTATIC || opcode == OP_PUTSTATIC;
+}
+
+static bool find_field_use(const struct vm_editor *x, uint8_t opcode,
+			   uint16_t index, struct vm_field_use *ret)
+{
+	const struct vm_class *class = x->class;
+	uint16_t owner, name, descriptor;
+	if (!vm_class_field(class, index, &owner, &name, &descriptor))
+		return false;
+	ret->class_name = vm_class_text(class, owner, &ret->class_n);
+	ret->field = vm_class_text(class, name, &ret->field_n);
+	ret->descriptor = vm_class_text(class, descriptor, &ret->descriptor_n);
+	ret->writes = opcode_writes(opcode);
+	return ret->class_name && ret->field && ret->descriptor &&
+	       ret->descriptor_n;
+}
+
+/* Of the new method: the object, and what is written or read. */
+static uint16_t add_use_descriptor(struct vm_editor *x, uint8_t opcode,
+				   const struct vm_field_use *use)
+{
+	struct vm_bytes text = {};
+	put_u1(&text, '(');
+	if (!opcode_is_static(opcode)) {
+		put_u1(&text, 'L');
+		put_bytes(&text, use->class_name, use->class_n);
+		put_u1(&text, ';');
+	}
+	if (use->writes)
+		put_bytes(&text, use->descriptor, use->descriptor_n);
+	put_u1(&text, ')');
+	if (use->writes)
+		put_u1(&text, 'V');
+	else
+		put_bytes(&text, use->descriptor, use->descriptor_n);
+	x->pool.bad |= text.bad;
+	uint16_t index = add_bytes(x, text.data, text.bad ? 0 : text.n);
+	free(text.data);
+	return index;
+}
+
+/* Uses the field, tells of it, and returns what was read. */
+static void put_use_code(struct vm_editor *x, uint8_t opcode, uint16_t index,
+			 const struct vm_field_use *use, unsigned number,
+			 struct vm_bytes *code)
+{
+	bool is_class = opcode_is_static(opcode);
+	char kind = *use->descriptor == '[' ? 'L' : (char)*use->descriptor;
+	if (!is_class)
+		put_load(code, 'L', 0);
+	if (use->writes)
+		put_load(code, kind, is_class ? 0 : 1);
+	put_u1(code, opcode);
+	put_u2(code, index);
+	if (is_class)
+		put_u1(code, OP_ACONST_NULL);
+	else
+		put_load(code, 'L', 0);
+	put_u1(code, OP_SIPUSH);
+	put_u2(code, number);
+	put_u1(code, OP_INVOKESTATIC);
+	put_u2(code, add_helper(x, x->edit->field_helper,
+				pool_add_text(x, "(Ljava/lang/Object;I)V")));
+	put_return(code, use->writes ? 'V' : kind);
+}
+
+/* The constant of the new method; 0: the use stays as it is. */
+static uint16_t add_use(struct vm_editor *x, uint8_t opcode, uint16_t index)
+{
+	struct vm_bytes code = {};
+	struct vm_field_use use;
+	char text[32];
+	if (!find_field_use(x, opcode, index, &use))
+		return 0;
+	int number = x->edit->field_number(x->edit->field_data, &use);
+	if (number < 0 || number > INT16_MAX)
+		return 0;
+	if (!x->code_name)
+		x->code_name = pool_add_text(x, "Code");
+	snprintf(text, sizeof(text), "polygraph$use%u", x->n_methods);
+	uint16_t name = pool_add_text(x, text);
+	uint16_t descriptor = add_use_descriptor(x, opcode, &use);
+	put_use_code(x, opcode, index, &use, (unsigned)number, &code);
+	put_u2(&x->methods, VM_ACC_PRIVATE | VM_ACC_STATIC | VM_ACC_SYNTHETIC);
+	put_u2(&x->methods, name);
+	put_u2(&x->methods, descriptor);
+	put_u2(&x->methods, 1);
+	put_u2(&x->methods, x->code_name);
+	put_u4(&x->methods, (uint32_t)(12 + code.n));
+	/* A wide value, the object, the number; the object, a wide value. */
+	put_u2(&x->methods, 4);
+	put_u2(&x->methods, 3);
+	put_u4(&x->methods, (uint32_t)code.n);
+	put_bytes(&x->methods, code.data, code.n);
+	put_u2(&x->methods, 0); /* exceptions */
+	put_u2(&x->methods, 0); /* attributes */
+	x->methods.bad |= code.bad;
+	free(code.data);
+	x->n_methods++;
+	bool interface = x->class->access & VM_ACC_INTERFACE;
+	return pool_add_member(x, interface ? VM_INTERFACE_METHOD : VM_METHOD,
+			       x->class->self, name, descriptor);
+}
+
+/*
+ * @known: by opcode and constant, the new method + 1; 0: not asked yet. False: the
+ * code of a method is not whole.
+ */
+static bool replace_uses(struct vm_editor *x, const struct vm_method *method,
+			 uint32_t *known)
+{
+	uint8_t *code = x->old + method->code;
+	uint16_t n;
+	const uint8_t *name = vm_class_text(
+		x->class, vm_u2(x->class->bytes + method->at + 2), &n);
+	bool makes = name && n && *name == '<'; /* finals may be written */
+	uint32_t length;
+	for (uint32_t at = 0; at < method->code_n; at += length) {
+		length = vm_code_length(code, method->code_n, at);
+		if (!length)
+			return false;
+		uint8_t opcode = code[at];
+		uint16_t index = opcode >= OP_GETSTATIC && opcode <= OP_PUTFIELD
+					 ? vm_u2(code + at + 1)
+					 : 0;
+		if (!index || index >= x->class->pool_n ||
+		    (makes && opcode_writes(opcode)))
+			continue;
+		uint32_t *use = &known[(size_t)index * 4 +
+				       (size_t)(opcode - OP_GETSTATIC)];
+		if (!*use)
+			*use = 1 + (uint32_t)add_use(x, opcode, index);
+		if (*use == 1)
+			continue;
+		code[at] = OP_INVOKESTATIC;
+		patch_u2(code + at + 1, *use - 1);
+		x->uses++;
+	}
+	return true;
+}
+
+static bool replace_all_uses(struct vm_editor *x)
+{
+	const struct vm_class *class = x->class;
+	bool whole = true;
+	/* Before 1.4 compilers named a field by the class that declares it. */
+	if (!x->edit->field_number || class->major < 48 ||
+	    (class->access & VM_ACC_INTERFACE && class->major < 52))
+		return true;
+	uint32_t *known = calloc((size_t) class->pool_n * 4, sizeof(*known));
+	for (unsigned i = 0; known && whole && i < class->n_all; i++) {
+		if (class->all[i].code)
+			whole = replace_uses(x, &class->all[i], known);
+	}
+	whole &= known != NULL;
+	free(known);
+	return whole;
+}
+
 /* ---- the whole ---- */
 
 static bool write_class(struct vm_editor *x, struct vm_bytes *out)
@@ -605,9 +776,9 @@ static enum vm_edited edit_class(struct vm_editor *x, struct vm_bytes *out)
 {
 	for (unsigned i = 0; i < x->class->n_all; i++)
 		wrap_method(x, &x->class->all[i]);
-	if (!redirect_all_calls(x))
+	if (!redirect_all_calls(x) || !replace_all_uses(x))
 		return VM_UNREADABLE;
-	if (!x->wrapped && !x->calls && !x->edit->field)
+	if (!x->wrapped && !x->calls && !x->uses && !x->edit->field)
 		return VM_UNCHANGED;
 	return write_class(x, out) ? VM_CHANGED : VM_UNREADABLE;
 }

@@ -75,6 +75,11 @@ bool vm_class_call(const struct vm_class *class, uint16_t index,
 		   uint16_t *ret_class, uint16_t *ret_name,
 		   uint16_t *ret_descriptor);
 
+/* The same of a constant for a field. */
+bool vm_class_field(const struct vm_class *class, uint16_t index,
+		    uint16_t *ret_class, uint16_t *ret_name,
+		    uint16_t *ret_descriptor);
+
 /* Length of the instruction there; 0: there is none. @at is in the code. */
 uint32_t vm_code_length(const uint8_t *code, uint32_t n, uint32_t at);
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,6 +32,9 @@
 #define PAGES_AROUND ((uint64_t)1 << 20)
 /* More are brought together where they touch. */
 #define RANGES_MAX 512
+/* Pages of a huge one, and how many of those are worth it. */
+#define HUGE_PAGES ((uint64_t)512)
+#define HUGE_MIN ((uint64_t)8)
 
 /* Not in the headers of older systems: <linux/fs.h> of Linux 6.7. */
 struct written_region {
@@ -48,6 +52,8 @@ struct written_scan {
 #define USER_MODE_ONLY 1
 #define FEATURE_WP_ASYNC (UINT64_C(1) << 15)
 #define MODE_WP (UINT64_C(1) << 1)
+/* Linux 6.1, <linux/mman.h> */
+#define ADVICE_COLLAPSE 25
 
 struct page_link {
 	uint32_t node, next;
@@ -206,8 +212,25 @@ static bool range_scan(const struct page_range *range, struct heap_graph *graph,
 	return true;
 }
 
+/*
+ * A scan looks at each page that is mapped, so that it takes longer the more there
+ * is that nobody writes. A huge page is one step. The first write to one splits it:
+ * only what is written is then looked at page by page. Where it does not work the
+ * pages stay as they are.
+ */
+static void range_make_huge(const struct page_range *range)
+{
+	uint64_t start = (range->start + HUGE_PAGES - 1) & ~(HUGE_PAGES - 1);
+	uint64_t end = range->end & ~(HUGE_PAGES - 1);
+	if (end <= start || end - start < HUGE_MIN * HUGE_PAGES)
+		return;
+	madvise((void *)(start << PAGE_BITS), (end - start) << PAGE_BITS,
+		ADVICE_COLLAPSE);
+}
+
 static void range_protect(struct page_range *range)
 {
+	range_make_huge(range);
 	struct uffdio_register it = {
 		.range = { .start = range->start << PAGE_BITS,
 			   .len = (range->end - range->start) << PAGE_BITS },

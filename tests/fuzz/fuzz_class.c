@@ -28,6 +28,12 @@ static const struct vm_redirected redirected[] = {
 	{ "java/lang/System", "nanoTime", "()J", "g", NULL },
 };
 
+static int number_of_field(void *data, const struct vm_field_use *use)
+{
+	(void)data;
+	return use->field_n % 2 ? -1 : use->field_n;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	const struct vm_edit edit = {
@@ -42,6 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		.interface = "polygraph/boot/Original",
 		.field = VM_THREAD_KEY,
 		.field_descriptor = "J",
+		.field_number = number_of_field,
+		.field_helper = "h",
 	};
 	uint8_t *changed = NULL, *again = NULL;
 	size_t changed_n = 0, again_n = 0;

@@ -116,6 +116,8 @@ final class State {
 		if (group == null || group.getParent() == null || thread == Thread.currentThread())
 			return false;
 		String name = thread.getName();
+		if (thread.getClass().getName().startsWith("jdk.internal."))
+			return false;
 		return !name.startsWith("ForkJoinPool.commonPool-") && !name.startsWith("CompletableFutureDelayScheduler")
 			&& !name.startsWith("junit-") && !name.startsWith("TestNG") && !name.startsWith("DestroyJavaVM")
 			&& !(thread.isDaemon() && name.startsWith("HttpClient-"));
@@ -156,7 +158,11 @@ final class State {
 		return "";
 	}
 
-	/** Numbers in names depend on what was started before. */
+	/** Numbers in names depend on what was started before, and hash codes on the run. */
+	private static String steady(String name) {
+		return name.replaceAll("\\b[0-9a-f]*[0-9][0-9a-f]*\\b|[0-9]+", "*");
+	}
+
 	private static void compareThreads(List<String> changes) {
 		List<Thread> now = running();
 		Set<Long> ids = new HashSet<>();
@@ -164,7 +170,7 @@ final class State {
 		for (Thread thread : now) {
 			ids.add(thread.getId());
 			if (!threads.contains(thread.getId()) && !ends(thread))
-				left.put(thread.getName().replaceAll("[0-9]+", "*"), thread);
+				left.put(steady(thread.getName()), thread);
 		}
 		threads = ids;
 		left.forEach((name, thread) -> {
