@@ -375,16 +375,50 @@ static bool seen_is_dropped(const struct change *change)
 	return false;
 }
 
+/*
+ * A connection that is another one now: libraries keep some open in order to use
+ * them again, and open others when those are closed.
+ */
+static bool seen_is_reconnected(const struct change *change)
+{
+	return str_starts(change->root, "descriptor[socket tcp") && change->n &&
+	       strcmp(change->paths[0].before, "absent") != 0;
+}
+
+/* "descriptor[a.txt #2]" is one more of the same as "descriptor[a.txt]". */
+static void text_drop_number(char *text)
+{
+	char *at = text ? strrchr(text, '#') : NULL;
+	size_t n = at ? strspn(at + 1, "0123456789") : 0;
+	if (!n || at == text || at[-1] != ' ' || at[n + 1] != ']')
+		return;
+	memmove(at - 1, at + n + 1, strlen(at + n + 1) + 1);
+}
+
+static void seen_drop_numbers(struct change *change)
+{
+	if (!str_starts(change->root, "descriptor["))
+		return;
+	text_drop_number(change->root);
+	for (size_t i = 0; i < change->n; i++)
+		text_drop_number(change->paths[i].path);
+}
+
 static void seen_drop(const struct jvm_seen *seen, struct changes *changes)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < changes->n; i++) {
-		if (changes->data[i].where == CHANGE_PROCESS &&
-		    (seen_is_dropped(&changes->data[i]) ||
-		     attributes_undone(seen->attributes, &changes->data[i])))
-			change_free(&changes->data[i]);
-		else
-			changes->data[kept++] = changes->data[i];
+		struct change *change = &changes->data[i];
+		bool process = change->where == CHANGE_PROCESS;
+		if (process &&
+		    (seen_is_dropped(change) || seen_is_reconnected(change) ||
+		     attributes_undone(seen->attributes, change))) {
+			change_free(change);
+			continue;
+		}
+		if (process)
+			seen_drop_numbers(change);
+		changes->data[kept++] = *change;
 	}
 	changes->n = kept;
 }

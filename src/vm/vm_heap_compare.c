@@ -15,6 +15,8 @@ enum { OTHER = 1, GREW = 2, SHRANK = 4, MIXED = 8, TIME = 16 };
 #define MS_PER_DAY ((int64_t)24 * 60 * 60 * 1000)
 #define NS_PER_S INT64_C(1000000000)
 #define MIXED_PART 5
+/* Texts of dates are shorter. */
+#define TIME_TEXT_MAX 64
 /* Of one pair of objects: more differences are counted as one. */
 #define ELEMENTS_MAX 1000
 #define NO_PAIR UINT32_MAX
@@ -135,6 +137,39 @@ static bool is_time(int64_t value)
 	int64_t seconds = value / NS_PER_S; /* System.nanoTime() */
 	return up.tv_sec >= 60 && seconds >= up.tv_sec - 10 &&
 	       seconds <= up.tv_sec + 10;
+}
+
+/* Does the text have the time of day and this year, as dates are written? */
+static bool is_time_text(const char *text, size_t n)
+{
+	time_t now = time(NULL);
+	struct tm today = {};
+	char year[16];
+	bool clock = false;
+	if (n > TIME_TEXT_MAX || !gmtime_r(&now, &today))
+		return false;
+	for (size_t i = 0; i + 7 < n && !clock; i++) {
+		clock = true;
+		for (size_t k = 0; k < 8; k++)
+			clock &= k % 3 == 2 ? text[i + k] == ':'
+					    : text[i + k] >= '0' &&
+						      text[i + k] <= '9';
+	}
+	int length = snprintf(year, sizeof(year), "%d", today.tm_year + 1900);
+	return clock && length > 0 && memmem(text, n, year, (size_t)length);
+}
+
+static uint32_t kind_of_objects(const struct heap_graph *graph, uint32_t node)
+{
+	const struct heap_class *class =
+		node ? heap_class_at(graph, node) : NULL;
+	struct heap_string text = {};
+	if (!class || class->kind != HEAP_STRING)
+		return OTHER;
+	heap_string_text(graph, node, &text);
+	bool is_clock = is_time_text(text.data, text.n);
+	free(text.data);
+	return is_clock ? TIME : OTHER;
 }
 
 static uint32_t kind_of_numbers(char type, const uint8_t *was,
@@ -353,7 +388,8 @@ void compare_objects_differ(struct heap_comparison *compare, uint32_t root,
 {
 	const struct heap_side before = { compare->a, NULL, 'L', a, false };
 	const struct heap_side after = { compare->b, NULL, 'L', b, false };
-	compare_differ(compare, root, parent, step, &before, &after, OTHER);
+	compare_differ(compare, root, parent, step, &before, &after,
+		       kind_of_objects(compare->b, b));
 }
 
 void compare_one_sided(struct heap_comparison *compare, uint32_t at,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Changed class files, judged by the VM's own verifier: classes of the JDK and of jars, every method wrapped.
+"""Changed class files, judged by the VM's own verifier: classes of the JDK and of jars, every method wrapped, every use of a field told.
 
 usage: test_jvm_classes.py --polygraph PATH [--full] [-v]
 
@@ -49,14 +49,15 @@ class Verifier(unittest.TestCase):
         last = result.stdout.strip().splitlines()[-1:]
         print(f"\n{words[0]}: {' '.join(last)}", file=sys.stderr)
         found = re.match(r"(\d+) classes: (\d+) linked, (\d+) lack others, (\d+) refused; (\d+) seen, (\d+) changed, "
-                         r"(\d+) methods, (\d+) calls, (\d+) unreadable", last[0] if last else "")
+                         r"(\d+) methods, (\d+) calls, (\d+) uses of fields, (\d+) unreadable", last[0] if last else "")
         self.assertTrue(found, result.stdout[-2000:] + result.stderr[-2000:])
-        everything, linked, lacking, refused, _, changed, methods, calls, unreadable = map(int, found.groups())
+        everything, linked, lacking, refused, _, changed, methods, calls, uses, unreadable = map(int, found.groups())
         self.assertEqual(refused, 0, result.stdout[-2000:])
         self.assertEqual(unreadable, 0)
         self.assertEqual(linked + lacking, everything)
         self.assertGreater(changed, everything / 3)
         self.assertGreater(methods, changed)
+        self.assertGreater(uses, changed)
         return lacking, calls
 
     def test_jdk(self):

@@ -41,7 +41,7 @@ public class Verify {
 		long[] counts = counts();
 		System.out.println(names.size() + " classes: " + linked + " linked, " + unlinked + " lack others, " + refused
 			+ " refused; " + counts[0] + " seen, " + counts[1] + " changed, " + counts[2] + " methods, " + counts[3]
-			+ " calls, " + counts[4] + " unreadable");
+			+ " calls, " + counts[4] + " uses of fields, " + counts[5] + " unreadable");
 	}
 
 	private static void add(String path, List<String> names) {

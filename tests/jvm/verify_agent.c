@@ -13,7 +13,14 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 static jint ready;
-static jlong classes, changed, methods, calls, unreadable;
+static jlong classes, changed, methods, calls, uses, unreadable;
+
+static int every_field(void *data, const struct vm_field_use *use)
+{
+	(void)data, (void)use;
+	__atomic_fetch_add(&uses, 1, __ATOMIC_RELAXED);
+	return 0;
+}
 
 static const struct vm_redirected redirected[] = {
 	{ NULL, "wait", "()V", "object", "Ljava/lang/Object;" },
@@ -31,6 +38,8 @@ static const struct vm_edit edit = {
 	.all_before = "nothing",
 	.redirected = redirected,
 	.n_redirected = sizeof(redirected) / sizeof(redirected[0]),
+	.field_number = every_field,
+	.field_helper = "nothing",
 };
 
 static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined,
@@ -70,10 +79,12 @@ EXPORTED jlongArray JNICALL Java_Verify_counts(JNIEnv *env, jclass class)
 {
 	(void)class;
 	__atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
-	const jlong all[] = { classes, changed, methods, calls, unreadable };
-	jlongArray array = (*env)->NewLongArray(env, 5);
+	const jlong all[] = {
+		classes, changed, methods, calls, uses, unreadable
+	};
+	jlongArray array = (*env)->NewLongArray(env, 6);
 	if (array)
-		(*env)->SetLongArrayRegion(env, array, 0, 5, all);
+		(*env)->SetLongArrayRegion(env, array, 0, 6, all);
 	return array;
 }
 
