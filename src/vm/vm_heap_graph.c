@@ -105,31 +105,47 @@ void heap_appendf(struct heap_string *string, const char *fmt, ...)
 
 /* ---- nodes by address ---- */
 
-static size_t heap_graph_slot(const struct heap_graph *graph, uint64_t address)
+/*
+ * Objects lie at multiples of eight, tags are any numbers: what is left of eight
+ * selects one of eight sets of chunks.
+ */
+#define ADDRESS_BITS 47
+#define CHUNK_BITS 20
+#define CHUNK_SIZE (sizeof(uint32_t) << CHUNK_BITS)
+#define CHUNKS ((size_t)8 << (ADDRESS_BITS - 3 - CHUNK_BITS))
+
+static size_t chunk_of(uint64_t address)
 {
-	uint64_t hash = (address >> 3) * 0x9E3779B97F4A7C15U;
-	size_t i = (hash >> 20) & (graph->map_size - 1);
-	while (graph->map[i] &&
-	       graph->nodes.data[graph->map[i]].address != address)
-		i = (i + 1) & (graph->map_size - 1);
-	return i;
+	return (address >> (CHUNK_BITS + 3)) * 8 + address % 8;
 }
 
-static void heap_graph_grow(struct heap_graph *graph)
+static size_t place_in_chunk(uint64_t address)
 {
-	free(graph->map);
-	graph->map_size = graph->map_size ? graph->map_size * 2 : 4096;
-	graph->map = heap_zeroed(graph->map_size, sizeof(*graph->map));
-	for (size_t i = 1; i < graph->nodes.n; i++)
-		graph->map[heap_graph_slot(
-			graph, graph->nodes.data[i].address)] = (uint32_t)i;
+	return address >> 3 & ((1U << CHUNK_BITS) - 1);
 }
 
 uint32_t heap_graph_find(const struct heap_graph *graph, uint64_t address)
 {
-	if (!address || !graph->map_size)
+	size_t chunk = chunk_of(address);
+	if (!address || !graph->chunks || chunk >= CHUNKS ||
+	    !graph->chunks[chunk])
 		return 0;
-	return graph->map[heap_graph_slot(graph, address)];
+	return graph->chunks[chunk][place_in_chunk(address)];
+}
+
+static void heap_graph_index(struct heap_graph *graph, uint64_t address,
+			     uint32_t node)
+{
+	size_t chunk = chunk_of(address);
+	if (chunk >= CHUNKS)
+		return; /* not of this process: it is met anew each time */
+	if (!graph->chunks)
+		graph->chunks = heap_sparse(CHUNKS * sizeof(*graph->chunks));
+	if (!graph->chunks[chunk]) {
+		graph->chunks[chunk] = heap_sparse(CHUNK_SIZE);
+		HEAP_PUSH(&graph->used, chunk);
+	}
+	graph->chunks[chunk][place_in_chunk(address)] = node;
 }
 
 uint32_t heap_graph_add(struct heap_graph *graph, uint64_t address)
@@ -137,20 +153,21 @@ uint32_t heap_graph_add(struct heap_graph *graph, uint64_t address)
 	const struct heap_node none = {};
 	if (!graph->nodes.n)
 		HEAP_PUSH(&graph->nodes, none);
-	if (graph->nodes.n * 2 >= graph->map_size)
-		heap_graph_grow(graph);
-	size_t slot = heap_graph_slot(graph, address);
 	const struct heap_node node = { .address = address };
-	graph->map[slot] = (uint32_t)graph->nodes.n;
+	heap_graph_index(graph, address, (uint32_t)graph->nodes.n);
 	HEAP_PUSH(&graph->nodes, node);
 	return (uint32_t)graph->nodes.n - 1;
 }
 
 void heap_graph_free(struct heap_graph *graph)
 {
+	for (size_t i = 0; i < graph->used.n; i++)
+		heap_sparse_free(graph->chunks[graph->used.data[i]],
+				 CHUNK_SIZE);
+	heap_sparse_free(graph->chunks, CHUNKS * sizeof(*graph->chunks));
+	free(graph->used.data);
 	free(graph->nodes.data);
 	free(graph->bytes.data);
-	free(graph->map);
 	free(graph->roots);
 	*graph = (struct heap_graph){};
 }

@@ -203,8 +203,15 @@ struct heap_graph {
 		uint8_t *data;
 		size_t n, cap;
 	} bytes;
-	uint32_t *map; /* open addressing: node by address; 0: empty */
-	size_t map_size;
+	/*
+	 * Nodes by address, in chunks, so that neighbours in the heap are
+	 * neighbours here. NULL: none yet.
+	 */
+	uint32_t **chunks;
+	struct {
+		size_t *data;
+		size_t n, cap;
+	} used; /* chunks that are there */
 	uint64_t *roots; /* values: as in bytes */
 	size_t n_roots;
 	size_t first_nodes; /* when it was made */
