@@ -397,7 +397,8 @@ static void text_drop_number(char *text)
 
 static void seen_drop_numbers(struct change *change)
 {
-	if (!str_starts(change->root, "descriptor["))
+	if (!str_starts(change->root, "descriptor[") &&
+	    !str_starts(change->root, "port["))
 		return;
 	text_drop_number(change->root);
 	for (size_t i = 0; i < change->n; i++)

@@ -135,6 +135,17 @@ class Meaning(unittest.TestCase):
         self.assertEqual([short(name) for name in found["ReadersTest.sets"]["readers"]], ["ReadersTest.reads"])
         self.assertEqual(found["ReadersTest.adds"]["readers"], [])
 
+    def test_uses_of_fields(self):
+        """However the code names a field, its readers are found, and no others."""
+        suite = Suite("pollution_more", "junit4", WORDS)
+        _, report = suite.report("pollution", "--eager", "--sandbox", "never", "--tests", "*UsesTest.*")
+        self.assertEqual({test["outcome"] for test in report["tests"]}, {"pass"})
+        readers = {finding["root"]: [short(name) for name in finding["readers"]] for finding in report["findings"]}
+        self.assertEqual(readers["subject.UsesTest.Base.shared"], ["UsesTest.b_readsThroughSub", "UsesTest.c_readsInLambda"])
+        self.assertEqual(readers["subject.UsesTest.Base.one"], ["UsesTest.g_readsField"])
+        self.assertIn("UsesTest.j_readsLocale", readers["default-locale"])
+        self.assertNotIn("UsesTest.e_readsOtherClass", readers["default-locale"])
+
     def test_points(self):
         """What tear-down restores is none; in between it is there (test_jvm_points.py has the rest)."""
         suite = Suite("pollution_more", "junit4", WORDS)

@@ -81,4 +81,23 @@ public class ProcessTest {
 			kept.get().add(buffer);
 		}
 	}
+
+	// leaves: descriptor[data]: absent → *
+	@Test public void x_openAgain() throws Exception {
+		kept.get().add(new FileInputStream("data"));
+	}
+
+	// leaves: port[tcp 127.0.0.1:*]: absent → *
+	@Test public void y_connections() throws Exception {
+		try (ServerSocket server = new ServerSocket(0, 2, InetAddress.getByName("127.0.0.1"))) {
+			for (int i = 0; i < 2; i++)
+				kept.get().add(new Socket(server.getInetAddress(), server.getLocalPort()));
+		}
+	}
+
+	@Test public void z_connectionsClosed() throws Exception {
+		for (Object each : kept.get())
+			if (each instanceof Socket)
+				((Socket) each).close();
+	}
 }
