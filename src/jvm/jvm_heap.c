@@ -148,6 +148,7 @@ static struct err *jvm_heap_begin(struct jvm_suite *suite, struct jvm_vm *vm)
 {
 	const struct suite_watch *watch = suite->heap.watch;
 	_cleanup_(str_freep) struct str message = STR_INIT;
+	suite->heap.any_ended = false;
 	if (suite->heap.watched.n)
 		TRY(jvm_heap_send_places(&suite->heap, vm));
 	if (!jvm_heap_is_watched(watch))
@@ -228,16 +229,17 @@ static struct err *jvm_heap_read_change(struct jvm_heap *heap,
 	TRY(message_shown(reader, &ret->root));
 	TRY(message_text(reader, &ret->file));
 	uint32_t n = message_number(reader);
-	if (n > PATHS_MAX || ret->weight > WEIGHT_HIGH)
+	/* Whoever reads about a change shows its first path. */
+	if (n > PATHS_MAX || ret->weight > WEIGHT_HIGH || (!n && !ret->first))
 		reader->broken = true;
 	if (reader->broken)
 		return NULL;
 	ret->paths = calloc(n + 1, sizeof(*ret->paths));
 	if (!ret->paths)
 		return err_nomem();
-	for (; ret->n < n; ret->n++)
-		TRY(jvm_heap_read_path(heap, reader, &ret->paths[ret->n]));
-	if (!n)
+	while (ret->n < n && !reader->broken)
+		TRY(jvm_heap_read_path(heap, reader, &ret->paths[ret->n++]));
+	if (!n || reader->broken)
 		return NULL;
 	if (ret->where != CHANGE_MEMORY)
 		return map_text_put(&heap->attributes, ret->root,
@@ -322,6 +324,9 @@ static struct err *jvm_heap_message(struct jvm_suite *suite, struct jvm_vm *vm,
 		jvm_heap_log_cost(vm, reader);
 		return NULL;
 	case WIRE_HEAP_CHANGES:
+		/* Of a test before the first one of this VM nothing is told. */
+		if (watch && watch->consecutive && !suite->heap.any_ended)
+			return NULL;
 		if (watch && watch->consecutive)
 			return jvm_heap_changes(
 				suite, reader, suite->heap.last_entry,
@@ -342,6 +347,7 @@ static struct err *jvm_heap_ended(struct jvm_suite *suite, struct jvm_vm *vm,
 				  const struct suite_observer *observer)
 {
 	(void)vm, (void)observer;
+	suite->heap.any_ended = true;
 	suite->heap.last_entry = entry;
 	suite->heap.last_test = test;
 	return NULL;

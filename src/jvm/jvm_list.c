@@ -45,6 +45,12 @@ static void jvm_listing_free(struct jvm_listing *listing)
 	strv_free(&listing->frameworks);
 }
 
+static struct err *jvm_listing_is_broken(void)
+{
+	return err_create(ERR_SUITE, "the list of tests that the Java VM sent "
+				     "is broken");
+}
+
 /* ---- one test ---- */
 
 /* The innermost of them. */
@@ -94,9 +100,7 @@ static struct err *jvm_listing_add(struct jvm_listing *listing,
 	TRY(message_texts(reader, &needs));
 	if (reader->broken || !id || !name ||
 	    suite->suite.tests.n >= LISTED_MAX)
-		return err_create(ERR_SUITE,
-				  "the list of tests that the Java VM sent is "
-				  "broken");
+		return jvm_listing_is_broken();
 	size_t test = suite->suite.tests.n, group;
 	TRY(jvm_listing_note_framework(listing, id));
 	TRY(map_text_put(&listing->tests, id, test));
@@ -152,6 +156,9 @@ static struct err *jvm_listing_take(struct jvm_listing *listing, uint16_t kind,
 	_cleanup_(freep) char *text = NULL;
 	switch (kind) {
 	case WIRE_VM_HELLO:
+		if (listing->asked)
+			return jvm_listing_is_broken();
+		listing->asked = true;
 		TRY(jvm_vm_hello(listing->vm, reader));
 		return jvm_listing_ask(listing);
 	case WIRE_VM_TEST:

@@ -274,8 +274,13 @@ static struct err *jvm_worker_take(struct jvm_runner *runner,
 				   struct message_reader *reader)
 {
 	_cleanup_(freep) char *text = NULL;
+	/* Parts know a VM from when it is asked on. */
+	if (!worker->asked && kind != WIRE_VM_HELLO && kind != WIRE_VM_SAYS)
+		return jvm_worker_lies();
 	switch (kind) {
 	case WIRE_VM_HELLO:
+		if (worker->asked)
+			return jvm_worker_lies();
 		TRY(jvm_vm_hello(worker->vm, reader));
 		return jvm_worker_ask(runner, worker);
 	case WIRE_VM_STARTED:

@@ -145,6 +145,9 @@ static struct err *jvm_read_moment(const struct jvm_suite *suite,
 	TRY(message_text(reader, &moment->file));
 	TRY(jvm_read_frames(reader, moment));
 	reader->broken |= kind >= WIRE_MOMENTS_N;
+	/* Where work begins is compared by what it came out of. */
+	reader->broken |= !moment->operation && (kind == WIRE_MOMENT_STARTED ||
+						 kind == WIRE_MOMENT_RESUMED);
 	/* Those of statements are the test's. */
 	if (!moment->file && moment->line)
 		return str_copy(

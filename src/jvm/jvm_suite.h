@@ -67,7 +67,11 @@ struct jvm_heap {
 	const struct strv *first;    /* classes to initialise before */
 	const struct strv *put_back; /* roots restored before … */
 	size_t put_entry;	     /* … this entry */
-	/* The test that ended last: consecutive tests are compared. */
+	/*
+	 * The test that ended last, where one did in this VM: consecutive tests
+	 * are compared.
+	 */
+	bool any_ended;
 	size_t last_entry, last_test;
 };
 
