@@ -17,6 +17,8 @@
 /* Whatever initialisers of classes and methods that give parameters do. */
 #define LIST_NS (300 * NS_PER_S)
 #define LISTED_MAX ((size_t)1 << 22)
+/* Bytes: all of it is kept. */
+#define LISTED_BYTES ((uint64_t)1 << 30)
 
 struct jvm_listing {
 	struct jvm_suite *suite;
@@ -27,6 +29,7 @@ struct jvm_listing {
 	/* Of each test the ids of others: to be found when all are known. */
 	VEC(struct strv) after, needs;
 	struct strv frameworks;
+	uint64_t bytes; /* of messages */
 	bool asked, listed;
 };
 
@@ -222,8 +225,12 @@ static struct err *jvm_listing_turn(struct jvm_listing *listing)
 		struct wire_vm_head head;
 		struct message_reader reader;
 		TRY(jvm_vm_next(vm, &head, &reader, &any));
-		if (any)
-			TRY(jvm_listing_take(listing, head.kind, &reader));
+		if (!any)
+			break;
+		listing->bytes += head.size;
+		if (listing->bytes > LISTED_BYTES)
+			return jvm_listing_is_broken();
+		TRY(jvm_listing_take(listing, head.kind, &reader));
 	}
 	if (!listing->listed && !fds[0].revents && process_ended(&vm->process))
 		return jvm_listing_ended(listing);

@@ -28,6 +28,10 @@
 /* For what its tests want done at the end (Runtime.addShutdownHook()). */
 #define LEAVE_NS (5 * NS_PER_S)
 #define LOST_NS (2 * NS_PER_S)
+/* Bytes of messages about one test: what it changed is kept. */
+#define SAID_MAX ((uint64_t)256 << 20)
+/* Messages that are read before the time is looked at again. */
+#define SAID_AT_ONCE 256
 
 /* One VM at work. */
 struct jvm_worker {
@@ -40,6 +44,7 @@ struct jvm_worker {
 	bool leaving;	/* it was asked to end */
 	uint64_t since; /* of the test, or of what is waited for */
 	uint64_t lost_ns;
+	uint64_t said; /* bytes of messages since the last test ended */
 	struct capture capture; /* of test @next */
 };
 
@@ -133,6 +138,7 @@ static struct err *jvm_tell_finished(struct jvm_runner *runner,
 	capture_free(&worker->capture);
 	capture_init(&worker->capture, CAPTURE_KEEP);
 	worker->next++;
+	worker->said = 0;
 	worker->started = false;
 	worker->since = clock_now();
 	worker->lost_ns = 0;
@@ -349,6 +355,7 @@ static struct err *jvm_worker_start_vm(struct jvm_runner *runner,
 		TRY(jvm_put_back(&suite->suite));
 	TRY(jvm_pool_take(suite, &worker->vm));
 	process_note_group(0, worker->vm->process.pid);
+	worker->said = 0;
 	worker->since = clock_now();
 	worker->lost_ns = 0;
 	/* As soon as this one is busy; and there will be another run. */
@@ -428,21 +435,42 @@ static struct err *jvm_worker_leave(struct jvm_runner *runner,
 	return jvm_vm_send(worker->vm, WIRE_VM_END, NULL);
 }
 
+/*
+ * What it said. Some messages take us long: a VM that does not stop sending them is
+ * as late as another. What it says after its time was over comes too late.
+ */
+static struct err *jvm_worker_hear(struct jvm_runner *runner,
+				   struct jvm_worker *worker)
+{
+	TRY(jvm_vm_fill(worker->vm));
+	for (size_t i = 0; !worker->timed_out && !interrupted; i++) {
+		struct wire_vm_head head;
+		struct message_reader reader;
+		bool any;
+		if (i >= SAID_AT_ONCE && jvm_worker_is_late(runner, worker))
+			return NULL;
+		TRY(jvm_vm_next(worker->vm, &head, &reader, &any));
+		if (!any)
+			return NULL;
+		worker->said += head.size;
+		if (worker->said > SAID_MAX)
+			return err_create(ERR_SUITE,
+					  "the Java VM sent more than %u MiB "
+					  "about one test",
+					  (unsigned)(SAID_MAX >> 20));
+		TRY(jvm_worker_take(runner, worker, head.kind, &reader));
+	}
+	return NULL;
+}
+
 static struct err *jvm_worker_turn(struct jvm_runner *runner,
 				   struct jvm_worker *worker)
 {
-	bool any = true;
 	/* Before its messages are read: what it said last comes first. */
 	bool ended = process_ended(&worker->vm->process);
-	TRY(jvm_vm_fill(worker->vm));
-	for (;;) {
-		struct wire_vm_head head;
-		struct message_reader reader;
-		TRY(jvm_vm_next(worker->vm, &head, &reader, &any));
-		if (!any)
-			break;
-		TRY(jvm_worker_take(runner, worker, head.kind, &reader));
-	}
+	TRY(jvm_worker_hear(runner, worker));
+	if (interrupted)
+		return NULL; /* what was not heard is not known */
 	if (worker->next == worker->chain->n)
 		return jvm_worker_leave(runner, worker, ended);
 	if (ended)

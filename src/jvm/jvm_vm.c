@@ -2,16 +2,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/interrupted.h"
 #include "base/log.h"
 #include "base/macro.h"
 #include "jvm/jvm_outside.h"
 
 #define FILL_SIZE ((size_t)64 << 10)
+/* A VM that reads nothing for 30 s while we have something to say is stuck. */
+#define SEND_TURNS 300
+#define SEND_TURN_MS 100
 
 struct err *jvm_vm_start(const struct jvm_command *command, struct jvm_vm **ret)
 {
@@ -63,6 +68,23 @@ void jvm_vm_destroy(struct jvm_vm *vm)
 	free(vm);
 }
 
+/*
+ * Until it reads on; otherwise it is ended. Turns are counted, not time: while we
+ * are stopped so is the VM.
+ */
+static bool jvm_vm_wait_for_room(const struct jvm_vm *vm)
+{
+	struct pollfd fd = { .fd = vm->channel, .events = POLLOUT };
+	for (int i = 0; i < SEND_TURNS && !interrupted; i++) {
+		if (poll(&fd, 1, SEND_TURN_MS) > 0)
+			return true;
+	}
+	log_debug(LOG_JVM, "VM %d does not read our messages: killed",
+		  (int)vm->process.pid);
+	process_kill(&vm->process);
+	return false;
+}
+
 struct err *jvm_vm_send(struct jvm_vm *vm, enum wire_vm_kind kind,
 			const struct str *content)
 {
@@ -77,8 +99,10 @@ struct err *jvm_vm_send(struct jvm_vm *vm, enum wire_vm_kind kind,
 		TRY(str_append_n(&whole, content->s, content->n));
 	for (size_t done = 0; done < whole.n;) {
 		ssize_t n = send(vm->channel, whole.s + done, whole.n - done,
-				 MSG_NOSIGNAL);
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN && jvm_vm_wait_for_room(vm))
 			continue;
 		if (n < 0)
 			return NULL; /* it is gone */
