@@ -481,7 +481,6 @@ static void schedules_message(JNIEnv *env, uint16_t kind, const uint8_t *data,
 	schedule->event = schedule_take_text(&data, end);
 	schedule->until = schedule_take_text(&data, end);
 	schedule->before = schedule_take_text(&data, end);
-	schedule->random = schedule->seed;
 	schedule->steers =
 		schedule->event || schedule->flags & WIRE_SCHEDULE_EARLY;
 	schedule->begun = schedule->class_name;

@@ -103,7 +103,6 @@ struct vm_schedule {
 	uint64_t activity, seen_activity; /* calls and returns of all threads */
 	uint64_t rests_since;
 	unsigned steps;
-	uint64_t random;
 	/* How it went. */
 	bool had_threads, reached, hung, stood, after, failed, ended;
 	uint32_t why; /* enum wire_schedule_hold_end */

@@ -20,14 +20,20 @@ static const char *const operations[] = {
 
 /* ---- random delays ---- */
 
-static void delay_at_random(void)
+/*
+ * By the place and how often it came, not by who draws next: threads that come at
+ * the same time are delayed alike whenever the seed is the same.
+ */
+static void delay_at_random(const struct vm_moment *moment)
 {
 	struct vm_schedule *schedule = &vm_schedule;
 	if (!schedule->delay || !schedule->seed)
 		return;
+	uint64_t drawn = moment->nth;
+	for (const char *c = moment->key; *c; c++)
+		drawn = wire_mix(drawn, (unsigned char)*c);
+	uint64_t ns = wire_mix(drawn, schedule->seed) % schedule->delay;
 	pthread_mutex_lock(&schedule->lock);
-	schedule->random = wire_mix(schedule->random, schedule->seed);
-	uint64_t ns = schedule->random % schedule->delay;
 	schedule->reached = true;
 	pthread_mutex_unlock(&schedule->lock);
 	const struct timespec time = { (time_t)(ns / 1000000000),
@@ -155,7 +161,7 @@ void vm_schedule_segment(struct vm_thread *self,
 		stand_still(self);
 	}
 	pthread_mutex_unlock(&schedule->lock);
-	delay_at_random();
+	delay_at_random(&moment);
 }
 
 /* ---- the test's thread ---- */
@@ -241,7 +247,7 @@ void vm_schedule_statement(struct vm_thread *self, unsigned line,
 	else if (moment.nth <= CALMED_MAX)
 		vm_schedule_calm(self);
 	pthread_mutex_unlock(&schedule->lock);
-	delay_at_random();
+	delay_at_random(&moment);
 }
 
 /* The test failed: nothing of it has happened since. */

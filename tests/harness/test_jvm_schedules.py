@@ -88,6 +88,15 @@ class Schedules(unittest.TestCase):
         self.assertEqual([finding["kind"] for finding in report["findings"]], ["schedule"])
         self.assertEqual(report["schedules"]["tests"], 1)
 
+    def test_random(self):
+        """Random delays find what is late, and the same seed finds it again, whichever thread comes first."""
+        suite = Suite("schedules", "junit4")
+        words = ["--strategy", "random", "--delay", "300ms", "--runs", "20"]
+        status, report = suite.report("schedules", *words, "--tests", "*.late_thread", "--tests", "*.proper_thread")
+        self.assertEqual([short(finding["test"]) for finding in report["findings"]], ["SchedulesTest.late_thread"])
+        self.assertEqual(status, 1)
+        self.replay(suite, report["findings"][0], 5)
+
     def test_priorities(self):
         result = Suite("schedules", "junit4").call("schedules", "--strategy", "pct", "--tests", "*.late_thread")
         self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
