@@ -17,6 +17,7 @@ OPTIONS = ["--container", "subject.State$Ring: sequence first=items count=used",
            "--container", "subject.State$Statistics: skip",
            "--exclude-fields", r"\.lastUsed$", "--exclude-roots", r"State\.excluded$"]
 QUICK = ["--no-effect", "--no-readers", "--sandbox", "never"]
+COLLECTORS = ("-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC")
 WORDS = ["-Duser.timezone=UTC", "-Duser.language=en", "-Duser.region=US", "--add-opens=java.base/java.util=ALL-UNNAMED"]
 
 
@@ -105,7 +106,11 @@ class Steps(unittest.TestCase):
 class Meaning(unittest.TestCase):
     def test_caches_are_low(self):
         """What any test would make, and entries that depend on their key only; a registry is neither."""
-        suite = Suite("pollution_caches", "junit4", WORDS)
+        for collector in COLLECTORS:
+            with self.subTest(collector):
+                self.check_caches(Suite("pollution_caches", "junit4", WORDS + [collector]))
+
+    def check_caches(self, suite):
         _, report = suite.report("pollution", "--sandbox", "never")
         found = {(short(finding["test"]), finding["root"].replace("subject.", "")): finding
                  for finding in report["findings"]}
@@ -126,7 +131,11 @@ class Meaning(unittest.TestCase):
         self.assertEqual(leftovers(report), {"FirstTest.uses": [("subject.FirstTest.Later.count", "1 → 2")]})
 
     def test_effect_and_readers(self):
-        suite = Suite("pollution_more", "junit4", WORDS)
+        for collector in COLLECTORS:
+            with self.subTest(collector):
+                self.check_effect_and_readers(Suite("pollution_more", "junit4", WORDS + [collector]))
+
+    def check_effect_and_readers(self, suite):
         _, report = suite.report("pollution", "--eager", "--sandbox", "never", "--tests", "*ReadersTest.*")
         found = {short(finding["test"]): finding for finding in report["findings"]}
         self.assertEqual(sorted(found), ["ReadersTest.adds", "ReadersTest.sets"])
@@ -172,7 +181,11 @@ class Meaning(unittest.TestCase):
 class Roots(unittest.TestCase):
     def test_polluted_roots(self):
         """The root that carries it is found by putting fields back; another that differs is not named."""
-        suite = Suite("pollution_more", "junit4", WORDS)
+        for collector in COLLECTORS:
+            with self.subTest(collector):
+                self.check_polluted_roots(Suite("pollution_more", "junit4", WORDS + [collector]))
+
+    def check_polluted_roots(self, suite):
         _, report = suite.report("order", "--sandbox", "never", "--tests", "*OrderTest.*")
         found = {short(finding["test"]): finding for finding in report["findings"] if finding["kind"] == "order-dependent"}
         self.assertEqual(list(found), ["OrderTest.victim"])
