@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "vm/vm_heap_internal.h"
+#include "vm/vm_heap_locals.h"
 #include "vm/vm_heap_message.h"
 #include "vm/vm_heap_put.h"
 #include "vm/vm_heap_raw.h"
@@ -259,6 +260,8 @@ static void heap_test_starts(JNIEnv *env, uint32_t entry)
 	/* Consecutive tests: what differs belongs to the one before. */
 	uint32_t before = current_entry;
 	current_entry = entry;
+	if (heap.flags & WIRE_HEAP_ON || heap_put_is_wanted())
+		heap_locals_start(env);
 	heap_put_test(env, entry);
 	if (watch.span)
 		heap_at_span(env, entry);

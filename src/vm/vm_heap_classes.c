@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "vm/vm_heap_internal.h"
+#include "vm/vm_heap_locals.h"
 #include "vm/vm_heap_put.h"
 #include "vm/vm_heap_raw.h"
 
@@ -102,6 +103,25 @@ static bool loader_is_of_jdk(JNIEnv *env, jclass mirror)
 	return same;
 }
 
+static enum heap_local local_of_class(const struct heap_class *class)
+{
+	if (!strcmp(class->name, "java.lang.ThreadLocal"))
+		return HEAP_LOCAL;
+	if (!strcmp(class->name, "java.lang.InheritableThreadLocal"))
+		return HEAP_INHERITABLE;
+	return class->super && !class->element ? class->super->local
+					       : HEAP_NOT_LOCAL;
+}
+
+/* Those of the JDK and of test frameworks are nothing that tests share. */
+static bool local_is_foreign(const struct heap_class *class)
+{
+	return class->local &&
+	       (class->jdk ? strncmp(class->name, "java.lang.",
+				     strlen("java.lang.")) != 0
+			   : heap_class_framework(class->name) != NULL);
+}
+
 static enum heap_kind kind_of_class(const struct heap_class *class,
 				    jint modifiers)
 {
@@ -110,6 +130,8 @@ static enum heap_kind kind_of_class(const struct heap_class *class,
 	if (modifiers & ACC_ENUM ||
 	    (class->super && class->super->kind == HEAP_ENUM))
 		return HEAP_ENUM;
+	if (local_is_foreign(class))
+		return HEAP_SKIP;
 	if (!class->jdk)
 		return class->recipe && class->recipe->shape == SHAPE_SKIP
 			       ? HEAP_SKIP
@@ -149,6 +171,7 @@ struct heap_class *heap_class_of(JNIEnv *env, jclass mirror)
 	class->recipe = class->element ? NULL : heap_recipe_for(class->name);
 	if (!class->recipe && class->super)
 		class->recipe = class->super->recipe;
+	class->local = local_of_class(class);
 	class->kind = kind_of_class(class, modifiers);
 	if (!heap.classes.n)
 		HEAP_PUSH(&heap.classes, NULL);
@@ -182,6 +205,14 @@ static bool recipe_names(const struct heap_recipe *recipe, const char *name)
 	       list_has(recipe->value, name) || list_has(recipe->hash, name);
 }
 
+static bool field_has_foreign_local(const struct heap_field *field)
+{
+	return (!strcmp(field->signature, "Ljava/lang/ThreadLocal;") ||
+		!strcmp(field->signature,
+			"Ljava/lang/InheritableThreadLocal;")) &&
+	       (field->owner->jdk || heap_class_framework(field->owner->name));
+}
+
 static void field_decide(struct heap_field *field, jint modifiers)
 {
 	const struct heap_class *owner = field->owner;
@@ -200,6 +231,8 @@ static void field_decide(struct heap_field *field, jint modifiers)
 	}
 	if (heap_put_is_wanted())
 		field->followed = true;
+	if (field_has_foreign_local(field))
+		field->followed = field->compared = false;
 	if (owner->kind == HEAP_SKIP)
 		field->followed = field->compared = false;
 	/* The keys of weak maps; nothing else that is weak. */
@@ -303,6 +336,20 @@ static void class_add_fields(JNIEnv *env, struct heap_class *class,
 	}
 }
 
+/* What get() returns, as if it were a field. */
+static void class_add_local(struct heap_class *class)
+{
+	struct heap_field field = {
+		.name = heap_text("get()"),
+		.signature = heap_text("Ljava/lang/Object;"),
+		.owner = class,
+		.number = LOCAL_NUMBER,
+		.type = 'L',
+	};
+	field_decide(&field, 0);
+	class->fields[class->n_fields++] = field;
+}
+
 void heap_class_prepare(JNIEnv *env, struct heap_class *class)
 {
 	if (class->ready)
@@ -322,7 +369,7 @@ void heap_class_prepare(JNIEnv *env, struct heap_class *class)
 	if ((*heap.jvmti)->GetClassFields(heap.jvmti, class->mirror, &n, &ids))
 		n = 0;
 	class->fields =
-		heap_zeroed(inherited + (size_t)n, sizeof(*class->fields));
+		heap_zeroed(inherited + (size_t)n + 1, sizeof(*class->fields));
 	class->size = super && super->size ? super->size : FIRST_OFFSET;
 	uint32_t above =
 		0; /* fields of the classes above it, and of interfaces */
@@ -343,6 +390,8 @@ void heap_class_prepare(JNIEnv *env, struct heap_class *class)
 	}
 	class->n_fields = inherited;
 	class_add_fields(env, class, class->interface_fields + above, ids, n);
+	if (class->local && !super->local)
+		class_add_local(class);
 	(*heap.jvmti)->Deallocate(heap.jvmti, (unsigned char *)ids);
 	heap_class_find_links(class);
 }
@@ -368,7 +417,8 @@ void heap_class_find_links(struct heap_class *class)
 			class->links[class->n_links++] = field->offset;
 		}
 		if ((field->followed || field->compared) &&
-		    !field_is_cache(class, field))
+		    !field_is_cache(class, field) &&
+		    !heap_field_is_local(field))
 			class->spans[class->n_spans++] = (struct heap_span){
 				field->offset, heap_type_size(field->type)
 			};

@@ -168,6 +168,7 @@ void heap_graph_free(struct heap_graph *graph)
 	free(graph->used.data);
 	free(graph->nodes.data);
 	free(graph->bytes.data);
+	free(graph->locals.data);
 	free(graph->roots);
 	*graph = (struct heap_graph){};
 }

@@ -66,6 +66,13 @@ enum heap_kind {
 	HEAP_ARRAY,
 };
 
+/* Which of a thread's maps has its values (vm_heap_locals.h). */
+enum heap_local {
+	HEAP_NOT_LOCAL,
+	HEAP_LOCAL,
+	HEAP_INHERITABLE,
+};
+
 struct heap_class;
 struct heap_recipe;
 
@@ -93,6 +100,7 @@ struct heap_class {
 	char *file; /* "com/acme/Registry.java"; NULL: unknown */
 	struct heap_class *super;
 	enum heap_kind kind;
+	enum heap_local local;
 	bool jdk;		   /* of the boot or platform loader */
 	bool seen;		   /* its static fields are roots, or will be */
 	bool ready;		   /* all below is known */
@@ -212,6 +220,10 @@ struct heap_graph {
 		size_t *data;
 		size_t n, cap;
 	} used; /* chunks that are there */
+	struct {
+		uint32_t *data;
+		size_t n, cap;
+	} locals;	 /* nodes: thread-locals */
 	uint64_t *roots; /* values: as in bytes */
 	size_t n_roots;
 	size_t first_nodes; /* when it was made */
@@ -312,6 +324,8 @@ bool heap_patterns_match(const struct heap_patterns *patterns,
 void heap_roots_update(JNIEnv *env);
 void heap_class_loaded(JNIEnv *env, jclass mirror); /* any thread */
 void heap_classes_scan(JNIEnv *env);
+/* Whose class it is that comes with the tests, but is not tested; or NULL. */
+const char *heap_class_framework(const char *name);
 void heap_roots_add_attributes(JNIEnv *env);
 
 /* vm_heap_state.c: what differs from the last call is told, or forgotten. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vm/vm_heap_locals.h"
+
 static struct {
 	uint32_t entry; /* before which roots are restored, + 1; 0: never */
 	struct {
@@ -162,6 +164,10 @@ static void put_back_field(JNIEnv *env, jobject object,
 			   const struct heap_field *field, const uint8_t *slot)
 {
 	jvalue value = {};
+	if (heap_field_is_local(field)) {
+		heap_local_put(env, object, put_object(slot));
+		return;
+	}
 	switch (field->type) {
 	case 'Z':
 		WRITE(Boolean, z);

@@ -83,6 +83,8 @@ static const struct heap_recipe recipes[] = {
 	{ "java.text.SimpleDateFormat", SHAPE_FIELDS, .first = "pattern" },
 	{ "java.text.NumberFormat", SHAPE_FIELDS, .first = "maximumFractionDigits,minimumFractionDigits,maximumIntegerDigits,minimumIntegerDigits" },
 	{ "java.text.DecimalFormat", SHAPE_FIELDS, .first = "positivePrefix,positiveSuffix,negativePrefix,negativeSuffix,multiplier,groupingSize,decimalSeparatorAlwaysShown,parseBigDecimal,roundingMode" },
+	/* Of the thread that runs the tests: vm_heap_locals.h. */
+	{ "java.lang.ThreadLocal", SHAPE_FIELDS, .first = "get()" },
 	{ "java.lang.Throwable", SHAPE_FIELDS, .first = "detailMessage,cause" },
 };
 

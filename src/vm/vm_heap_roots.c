@@ -87,7 +87,7 @@ static bool class_is_made_up(const char *name)
 	       strstr(name, "ByteBuddy");
 }
 
-static const char *class_framework(const char *name)
+const char *heap_class_framework(const char *name)
 {
 	for (size_t i = 0; i < sizeof(frameworks) / sizeof(*frameworks); i++) {
 		if (!strncmp(name, frameworks[i].prefix,
@@ -129,7 +129,7 @@ static void root_add(JNIEnv *env, struct heap_class *class,
 		.lazy = attribute && attribute->lazy,
 		.weight = attribute ? attribute->weight : 0,
 	};
-	const char *why = label ? NULL : class_framework(class->name);
+	const char *why = label ? NULL : heap_class_framework(class->name);
 	bool asked =
 		heap.include.n && heap_patterns_match(&heap.include, root.name);
 	if (!label &&

@@ -5,11 +5,15 @@
  * Its callbacks must not call it, so that they only take notes: objects become
  * nodes, numbered by their tags, and what is in them is a list of notes, out of
  * which the bytes of nodes are made afterwards.
+ *
+ * Values of thread-locals that earlier walks met are in that array, too, behind the
+ * roots. A walk that meets others is done again.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "vm/vm_heap_internal.h"
+#include "vm/vm_heap_locals.h"
 
 #define WALKS_MAX 64
 
@@ -26,13 +30,23 @@ struct tag_walk {
 		struct tag_note *data;
 		size_t n, cap;
 	} notes;
-	jlong base;    /* tags of this walk begin after it */
+	jlong base;	  /* tags of this walk begin after it */
+	uint64_t *values; /* of thread-locals: tags */
 	bool stranger; /* there was an object of a class that is not known, */
 	bool unready;  /* or whose fields are not */
 };
 
 /* Tags of a walk are larger than those of the walk before, and never reused. */
 static jlong last_tag = 1;
+
+/* Thread-locals that walks met. */
+static struct {
+	struct tag_local {
+		jweak object;
+		bool inheritable;
+	} * data;
+	size_t n, cap;
+} known_locals;
 
 static const struct heap_class *class_of_tag(jlong tag)
 {
@@ -234,7 +248,8 @@ static void node_make_bytes(struct heap_graph *graph, uint32_t node)
 	memset(heap_graph_bytes(graph, node, n), 0, n);
 }
 
-static void note_apply(struct heap_graph *graph, const struct tag_note *note)
+static void note_apply(struct heap_graph *graph, uint64_t *values,
+		       const struct tag_note *note)
 {
 	const struct heap_class *class = heap_class_at(graph, note->node);
 	uint8_t *bytes = graph->bytes.data +
@@ -242,6 +257,8 @@ static void note_apply(struct heap_graph *graph, const struct tag_note *note)
 	if (!note->node) {
 		if (note->number < graph->n_roots)
 			graph->roots[note->number] = note->value;
+		else
+			values[note->number - graph->n_roots] = note->value;
 		return;
 	}
 	if (is_leaf(class))
@@ -265,6 +282,100 @@ static void note_apply(struct heap_graph *graph, const struct tag_note *note)
 	}
 }
 
+/* ---- thread-locals ---- */
+
+/* Their values go into @array; those that are gone are forgotten. */
+static void locals_read(JNIEnv *env, jobjectArray array, size_t first)
+{
+	for (size_t i = 0; i < known_locals.n; i++) {
+		const struct tag_local *it = &known_locals.data[i];
+		jobject local = (*env)->NewLocalRef(env, it->object);
+		jobject value =
+			local ? heap_local_get(env, local, it->inheritable)
+			      : NULL;
+		(*env)->SetObjectArrayElement(env, array, (jsize)(first + i),
+					      value);
+		(*env)->DeleteLocalRef(env, value);
+		(*env)->DeleteLocalRef(env, local);
+	}
+}
+
+static void locals_forget_dead(JNIEnv *env)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < known_locals.n; i++) {
+		struct tag_local it = known_locals.data[i];
+		if ((*env)->IsSameObject(env, it.object, NULL))
+			(*env)->DeleteWeakGlobalRef(env, it.object);
+		else
+			known_locals.data[kept++] = it;
+	}
+	known_locals.n = kept;
+}
+
+/* The node of each that is known gets its value. */
+static void locals_apply(JNIEnv *env, const struct tag_walk *walk, bool *has)
+{
+	struct heap_graph *graph = walk->graph;
+	for (size_t i = 0; i < known_locals.n; i++) {
+		jobject local =
+			(*env)->NewLocalRef(env, known_locals.data[i].object);
+		jlong tag = 0;
+		if (local)
+			(*heap.jvmti)->GetTag(heap.jvmti, local, &tag);
+		(*env)->DeleteLocalRef(env, local);
+		uint32_t node = heap_graph_find(graph, (uint64_t)tag);
+		if (!node || !heap_class_at(graph, node)->local ||
+		    is_leaf(heap_class_at(graph, node)))
+			continue;
+		has[node] = true;
+		memcpy(graph->bytes.data +
+			       (size_t)graph->nodes.data[node].bytes * 8,
+		       &walk->values[i], sizeof(walk->values[i]));
+	}
+}
+
+/* Returns whether there are any. */
+static bool locals_add_new(JNIEnv *env, const struct heap_graph *graph,
+			   const bool *has)
+{
+	bool found = false;
+	for (size_t i = 1; i < graph->nodes.n; i++) {
+		const struct heap_class *class =
+			heap_class_at(graph, (uint32_t)i);
+		jlong tag = (jlong)graph->nodes.data[i].address;
+		jobject *objects = NULL;
+		jint n = 0;
+		if (is_leaf(class) || !class->local || has[i] ||
+		    (*heap.jvmti)
+			    ->GetObjectsWithTags(heap.jvmti, 1, &tag, &n,
+						 &objects, NULL))
+			continue;
+		for (jint k = 0; k < n; k++) {
+			const struct tag_local local = {
+				(*env)->NewWeakGlobalRef(env, objects[k]),
+				class->local == HEAP_INHERITABLE,
+			};
+			HEAP_PUSH(&known_locals, local);
+			(*env)->DeleteLocalRef(env, objects[k]);
+			found = true;
+		}
+		(*heap.jvmti)->Deallocate(heap.jvmti, (unsigned char *)objects);
+	}
+	return found;
+}
+
+static bool locals_finish(JNIEnv *env, const struct tag_walk *walk)
+{
+	bool *has = heap_zeroed(walk->graph->nodes.n + 1, sizeof(*has));
+	locals_apply(env, walk, has);
+	bool found = locals_add_new(env, walk->graph, has);
+	free(has);
+	return found;
+}
+
+/* ---- all ---- */
+
 static void tag_walk_finish(JNIEnv *env, struct tag_walk *walk)
 {
 	struct heap_graph *graph = walk->graph;
@@ -275,7 +386,7 @@ static void tag_walk_finish(JNIEnv *env, struct tag_walk *walk)
 		node_make_bytes(graph, (uint32_t)i);
 	}
 	for (size_t i = 0; i < walk->notes.n; i++)
-		note_apply(graph, &walk->notes.data[i]);
+		note_apply(graph, walk->values, &walk->notes.data[i]);
 	free(walk->notes.data);
 }
 
@@ -296,17 +407,23 @@ static bool tag_walk_once(JNIEnv *env, struct heap_graph *graph,
 		.primitive_field_callback = tag_primitive,
 		.array_primitive_value_callback = tag_array,
 	};
-	struct tag_walk walk = { .graph = graph, .base = last_tag };
+	struct tag_walk walk = {
+		.graph = graph,
+		.base = last_tag,
+		.values = heap_zeroed(known_locals.n, sizeof(*walk.values)),
+	};
 	heap_graph_free(graph);
 	graph->n_roots = heap.roots.n;
 	graph->roots = heap_zeroed(graph->n_roots, sizeof(*graph->roots));
 	for (size_t i = 0; i < graph->n_roots; i++)
 		graph->roots[i] = root_read(env, &heap.roots.data[i], array, i);
+	locals_read(env, array, graph->n_roots);
 	bool good = !(*heap.jvmti)
 			     ->FollowReferences(heap.jvmti, 0, NULL, array,
 						&callbacks, &walk);
 	tag_walk_finish(env, &walk);
-	*ret_again = walk.stranger || walk.unready;
+	*ret_again = locals_finish(env, &walk) || walk.stranger || walk.unready;
+	free(walk.values);
 	if (walk.stranger)
 		heap_classes_scan(env);
 	return good;
@@ -317,8 +434,10 @@ bool heap_tags(JNIEnv *env, struct heap_graph *graph)
 	jclass object = (*env)->FindClass(env, "java/lang/Object");
 	bool again = true, good = true;
 	for (int i = 0; i < WALKS_MAX && again && good; i++) {
+		locals_forget_dead(env);
 		jobjectArray array = (*env)->NewObjectArray(
-			env, (jsize)heap.roots.n, object, NULL);
+			env, (jsize)(heap.roots.n + known_locals.n), object,
+			NULL);
 		if (!array) {
 			(*env)->ExceptionClear(env);
 			return false;

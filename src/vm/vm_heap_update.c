@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "vm/vm_heap_internal.h"
+#include "vm/vm_heap_locals.h"
 #include "vm/vm_heap_pages.h"
 #include "vm/vm_heap_raw.h"
 #include "vm/vm_heap_walk.h"
@@ -50,7 +51,10 @@ static bool walk_node_same(const struct heap_graph *graph, uint32_t node)
 			   span->size) != 0)
 			return false;
 	}
-	return true;
+	uint8_t value[sizeof(uint64_t)];
+	if (class->local)
+		heap_local_read(class, (uint64_t)object, value);
+	return !class->local || !memcmp(value, was, heap.layout.reference);
 }
 
 void heap_walk_check(struct heap_graph *graph, uint32_t node)
@@ -82,7 +86,8 @@ static void update_bytes(struct heap_graph *graph, struct heap_past *past)
 		uint32_t node = changed.data[i];
 		const struct heap_node *it = &graph->nodes.data[node];
 		size_t size = heap_node_size(graph, node);
-		uint8_t *bytes = graph->bytes.data + (size_t)it->bytes * 8;
+		const uint8_t *bytes =
+			graph->bytes.data + (size_t)it->bytes * 8;
 		const struct heap_old old = { node, past->bytes.n };
 		size_t end = past->bytes.n + ((size + 7) & ~(size_t)7);
 		if (end > past->bytes.cap)
@@ -91,7 +96,7 @@ static void update_bytes(struct heap_graph *graph, struct heap_past *past)
 		memcpy(past->bytes.data + past->bytes.n, bytes, size);
 		past->bytes.n = end;
 		HEAP_PUSH(&past->nodes, old);
-		memcpy(bytes, (const uint8_t *)it->address, size);
+		walk_copy_bytes(graph, node);
 	}
 }
 
@@ -384,6 +389,8 @@ static enum heap_found walk_update_held(struct heap_graph *graph,
 		return HEAP_LOST;
 	changed.n = 0;
 	heap_pages_check(graph);
+	for (size_t i = 0; i < graph->locals.n; i++)
+		heap_walk_check(graph, graph->locals.data[i]);
 	if (!changed.n && roots_are_same(graph)) {
 		struct heap_walk walk = { .graph = graph };
 		walk_new_roots(&walk);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "vm/vm_heap_internal.h"
+#include "vm/vm_heap_locals.h"
 #include "vm/vm_heap_pages.h"
 #include "vm/vm_heap_raw.h"
 #include "vm/vm_heap_walk.h"
@@ -130,6 +131,17 @@ bool heap_is_container(const struct heap_class *class)
 	       class->recipe->shape != SHAPE_SKIP;
 }
 
+void walk_copy_bytes(struct heap_graph *graph, uint32_t node)
+{
+	const struct heap_node *it = &graph->nodes.data[node];
+	const struct heap_class *class = heap_class_at(graph, node);
+	uint8_t *bytes = graph->bytes.data + (size_t)it->bytes * 8;
+	memcpy(bytes, (const uint8_t *)it->address,
+	       heap_node_size(graph, node));
+	if (class->local)
+		heap_local_read(class, it->address, bytes);
+}
+
 /* Its bytes, as they are now. */
 static void walk_copy(struct heap_graph *graph, uint32_t node)
 {
@@ -149,8 +161,8 @@ static void walk_copy(struct heap_graph *graph, uint32_t node)
 		memcpy(&graph->nodes.data[node].length,
 		       object + heap.layout.array - sizeof(uint32_t),
 		       sizeof(uint32_t));
-	size_t size = heap_node_size(graph, node);
-	memcpy(heap_graph_bytes(graph, node, size), object, size);
+	heap_graph_bytes(graph, node, heap_node_size(graph, node));
+	walk_copy_bytes(graph, node);
 }
 
 /* ---- parts of containers ---- */
@@ -253,6 +265,8 @@ static uint32_t walk_visit(struct heap_walk *walk, uint64_t address,
 		graph->nodes.data[node].class = klass_class(klass) & 0xFFFFFF;
 		if (!graph->nodes.data[node].class)
 			HEAP_PUSH(&unknown, klass);
+		else if (heap_class_at(graph, node)->local)
+			HEAP_PUSH(&graph->locals, node);
 	}
 	struct heap_node *it = &graph->nodes.data[node];
 	part |= !is_looked_into(heap_class_at(graph, node), parent, edge);

@@ -36,6 +36,8 @@ struct heap_slot {
 /* References of a node that are followed, one by one; starts with *@at 0. */
 bool heap_slot_next(const struct heap_graph *graph, uint32_t node, size_t *at,
 		    struct heap_slot *ret);
+/* Its bytes, as they are now, where it has room for them. */
+void walk_copy_bytes(struct heap_graph *graph, uint32_t node);
 size_t heap_node_size(const struct heap_graph *graph, uint32_t node);
 
 void walk_root(struct heap_walk *walk, size_t root);

@@ -118,6 +118,7 @@ class Meaning(unittest.TestCase):
         self.assertEqual(severities.pop(("RegistryTest.b", "RegistryTest.Registry.handlers")), "high")
         self.assertEqual(severities.get(("CachesTest.b", "Zone.utc")), "low")
         self.assertEqual(severities.get(("CachesTest.d", "Zone.byName")), "low")
+        self.assertEqual(severities.get(("LocalTest.b", "LocalTest.buffer")), "low")
         self.assertEqual([key for key, severity in severities.items() if severity != "low"], [])
         # The key of Zone.labels has changed inside, and is the same key.
         self.assertNotIn(("CachesTest.h", "Zone.labels"), found)
@@ -190,6 +191,13 @@ class Roots(unittest.TestCase):
         found = {short(finding["test"]): finding for finding in report["findings"] if finding["kind"] == "order-dependent"}
         self.assertEqual(list(found), ["OrderTest.victim"])
         self.assertEqual(found["OrderTest.victim"]["polluted"], ["subject.OrderTest.Config.values"])
+
+    def test_polluted_thread_local(self):
+        suite = Suite("pollution_more", "junit4", WORDS)
+        _, report = suite.report("order", "--sandbox", "never", "--tests", "*OrderLocalTest.*")
+        found = {short(finding["test"]): finding for finding in report["findings"] if finding["kind"] == "order-dependent"}
+        self.assertEqual(list(found), ["OrderLocalTest.victim"])
+        self.assertEqual(found["OrderLocalTest.victim"]["polluted"], ["subject.OrderLocalTest.Context.user"])
 
 
 if __name__ == "__main__":

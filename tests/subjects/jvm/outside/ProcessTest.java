@@ -2,6 +2,7 @@ package subject;
 
 import java.io.FileInputStream;
 import java.io.RandomAccessFile;
+import java.lang.ref.SoftReference;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -19,8 +20,8 @@ import org.junit.runners.MethodSorters;
 /** What tests leave in the process of the VM, seen from outside. */
 @FixMethodOrder(MethodSorters.NAME_ASCENDING)
 public class ProcessTest {
-	/* Not a field that is compared: it would be found a second time. */
-	static final ThreadLocal<List<Object>> kept = ThreadLocal.withInitial(ArrayList::new);
+	/* Not what is compared: it would be found a second time. */
+	static final SoftReference<List<Object>> kept = new SoftReference<>(new ArrayList<>());
 
 	@BeforeClass public static void prepare() throws Exception {
 		try (RandomAccessFile file = new RandomAccessFile("data", "rw")) {

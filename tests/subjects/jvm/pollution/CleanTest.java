@@ -73,7 +73,6 @@ public class CleanTest {
 	@Test public void neverCompared() {
 		State.lock.lock();
 		State.lock.unlock();
-		State.local.set("a");
 		State.statistics.calls++;
 		State.ring.touched++;
 		State.excluded.calls++;

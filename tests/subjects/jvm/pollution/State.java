@@ -109,7 +109,6 @@ final class State {
 	static Handler alias = shared;
 	static Handler cycle = new Handler(1, "cycle");
 	static ReentrantLock lock = new ReentrantLock();
-	static ThreadLocal<String> local = new ThreadLocal<>();
 	static Date date = new Date(0);
 	static Random random = new Random(1);
 	static Ring ring = new Ring();

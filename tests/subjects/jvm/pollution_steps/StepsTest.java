@@ -77,6 +77,8 @@ public class StepsTest {
 		static StringBuilder text = new StringBuilder("text");
 		static LongAdder sum = new LongAdder();
 		static WeakReference<Thing> weak = new WeakReference<>(first);
+		static List<ThreadLocal<Thing>> locals =
+			new ArrayList<>(List.of(new ThreadLocal<>(), new InheritableThreadLocal<>(), new ThreadLocal<>()));
 		static List<Thing> view = Arrays.asList(array);
 		static Thing[] filler = new Thing[FILLER];
 
@@ -142,7 +144,7 @@ public class StepsTest {
 	private void step() {
 		int i = random.nextInt(8);
 		Thing kept;
-		switch (random.nextInt(38)) {
+		switch (random.nextInt(42)) {
 		case 0: Holder.first = make(); break;
 		case 1: kept = Holder.first; Holder.first = Holder.second; Holder.second = kept; break;
 		case 2: Holder.first = Holder.first.copy(); break;
@@ -180,6 +182,10 @@ public class StepsTest {
 		case 34: Holder.numbers[random.nextInt(3000)] = random.nextInt(5); break;
 		case 35: Holder.mixed[random.nextInt(4)] = random.nextBoolean() ? (Object) Holder.text : make(); break;
 		case 36: some().any = random.nextBoolean() ? Holder.list : new int[] { i }; break;
+		case 37: Holder.locals.get(i % 3).set(make()); break;
+		case 38: Holder.locals.get(i % 3).remove(); break;
+		case 39: Holder.locals.set(i % 3, new ThreadLocal<>()); break;
+		case 40: if (Holder.locals.get(i % 3).get() != null) Holder.locals.get(i % 3).get().number++; break;
 		default: some().name = "name" + random.nextInt(3); break;
 		}
 	}
