@@ -98,10 +98,30 @@ class Configure(unittest.TestCase):
         self.assertIn('Dependency "jansson" not found', done.stdout)
 
 
+class Without(unittest.TestCase):
+    """A program that was built without a JDK: what a JDK makes is not beside it."""
+
+    polygraph = None
+
+    def test_says_that_java_is_missing(self):
+        with tempfile.TemporaryDirectory(prefix="polygraph-configure-") as name:
+            folder = Path(name)
+            shutil.copy(self.polygraph, folder / "polygraph")
+            for path in self.polygraph.parent.glob("libpolygraph-*.so"):
+                if path.name != "libpolygraph-jvm.so":
+                    shutil.copy(path, folder)
+            (folder / "classes").mkdir()
+            for command in ("list", "run", "pollution", "order", "choices", "schedules", "check"):
+                done = run(folder / "polygraph", command, "--test-classes", folder / "classes", cwd=folder)
+                self.assertEqual(done.returncode, 3, f"{command}: {done.stdout}")
+                self.assertIn("polygraph was built without Java; install a JDK", done.stdout, command)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Configuring with little installed.")
-    parser.add_argument("--polygraph", required=True)
-    _, rest = parser.parse_known_args()
+    parser.add_argument("--polygraph", required=True, type=Path)
+    options, rest = parser.parse_known_args()
+    Without.polygraph = options.polygraph.resolve()
     fresh.start()
     unittest.main(argv=[sys.argv[0], *rest])
 
