@@ -211,8 +211,6 @@ static struct err *run_baselines(struct choices_search *search)
 			test->left = true;
 		else if (test->failures && test->failures < test->runs)
 			TRY(choices_try_flaky(search, NULL, search->tests[i]));
-		else if (test->failures)
-			TRY(choices_try_failing(search, search->tests[i]));
 		test->left |= test->failures == test->runs;
 		if (test->left)
 			log_debug(LOG_CHOICES,
@@ -221,6 +219,21 @@ static struct err *run_baselines(struct choices_search *search)
 				  suite_test(search->suite, search->tests[i])
 					  ->name,
 				  (size_t)test->failures, (size_t)test->runs);
+	}
+	return NULL;
+}
+
+/*
+ * Do tests that failed each time fail alone, too? It comes last: each is run by
+ * itself, which may take longer than all that choices are tried for.
+ */
+static struct err *try_all_failing(struct choices_search *search)
+{
+	for (size_t i = 0; i < search->n && !choices_late(search); i++) {
+		const struct choices_test *test = &search->of[search->tests[i]];
+		if (test->failures && test->failures == test->runs &&
+		    !is_known_flaky(search, search->tests[i]))
+			TRY(choices_try_failing(search, search->tests[i]));
 	}
 	return NULL;
 }
@@ -338,13 +351,13 @@ static struct err *search_all(struct choices_search *search)
 			if (!search->of[search->tests[i]].left)
 				TRY(choices_explore(search, search->tests[i]));
 		}
-		return NULL;
+		return try_all_failing(search);
 	}
 	for (unsigned level = 0; level < WIRE_LEVELS; level++) {
 		if (!options->level_given || level == options->level)
 			TRY(run_level(search, level));
 	}
-	return NULL;
+	return try_all_failing(search);
 }
 
 /* Without localedef(1), when this program was built, there is none of ours. */
