@@ -390,7 +390,7 @@ void heap_class_prepare(JNIEnv *env, struct heap_class *class)
 	}
 	class->n_fields = inherited;
 	class_add_fields(env, class, class->interface_fields + above, ids, n);
-	if (class->local && !super->local)
+	if (class->local && super && !super->local)
 		class_add_local(class);
 	(*heap.jvmti)->Deallocate(heap.jvmti, (unsigned char *)ids);
 	heap_class_find_links(class);

@@ -114,29 +114,29 @@ void heap_appendf(struct heap_string *string, const char *fmt, ...)
 #define CHUNK_SIZE (sizeof(uint32_t) << CHUNK_BITS)
 #define CHUNKS ((size_t)8 << (ADDRESS_BITS - 3 - CHUNK_BITS))
 
-static size_t chunk_of(uint64_t address)
+static size_t address_chunk(uint64_t address)
 {
 	return (address >> (CHUNK_BITS + 3)) * 8 + address % 8;
 }
 
-static size_t place_in_chunk(uint64_t address)
+static size_t address_place(uint64_t address)
 {
 	return address >> 3 & ((1U << CHUNK_BITS) - 1);
 }
 
 uint32_t heap_graph_find(const struct heap_graph *graph, uint64_t address)
 {
-	size_t chunk = chunk_of(address);
+	size_t chunk = address_chunk(address);
 	if (!address || !graph->chunks || chunk >= CHUNKS ||
 	    !graph->chunks[chunk])
 		return 0;
-	return graph->chunks[chunk][place_in_chunk(address)];
+	return graph->chunks[chunk][address_place(address)];
 }
 
 static void heap_graph_index(struct heap_graph *graph, uint64_t address,
 			     uint32_t node)
 {
-	size_t chunk = chunk_of(address);
+	size_t chunk = address_chunk(address);
 	if (chunk >= CHUNKS)
 		return; /* not of this process: it is met anew each time */
 	if (!graph->chunks)
@@ -145,7 +145,7 @@ static void heap_graph_index(struct heap_graph *graph, uint64_t address,
 		graph->chunks[chunk] = heap_sparse(CHUNK_SIZE);
 		HEAP_PUSH(&graph->used, chunk);
 	}
-	graph->chunks[chunk][place_in_chunk(address)] = node;
+	graph->chunks[chunk][address_place(address)] = node;
 }
 
 uint32_t heap_graph_add(struct heap_graph *graph, uint64_t address)

@@ -333,7 +333,7 @@ static void JNICALL on_accessor(jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
 
 /* ---- classes that use them ---- */
 
-static bool text_is(const char *text, const uint8_t *bytes, size_t n)
+static bool use_text_is(const char *text, const uint8_t *bytes, size_t n)
 {
 	return strlen(text) == n && !memcmp(text, bytes, n);
 }
@@ -344,9 +344,10 @@ static void site_fill(struct read_site *site, const struct vm_field_use *use)
 	for (size_t i = 0; site->all && i < reads.places.n; i++) {
 		const struct read_place *place = &reads.places.data[i];
 		const struct read_field *last = &place->way[place->n - 1];
-		if (place->n && text_is(last->name, use->field, use->field_n) &&
-		    text_is(last->signature, use->descriptor,
-			    use->descriptor_n))
+		if (place->n &&
+		    use_text_is(last->name, use->field, use->field_n) &&
+		    use_text_is(last->signature, use->descriptor,
+				use->descriptor_n))
 			site->all[site->n++].place = (uint32_t)i;
 	}
 }
