@@ -269,14 +269,13 @@ static void read_place_touched(uint32_t number, uint32_t entry, bool writes)
 
 /* A static field that was named by another class than the one that has it. */
 static enum site_fit site_find_fit(JNIEnv *env, const struct read_site *site,
-				   const struct read_place *place,
-				   const char *class)
+				   const struct read_place *place)
 {
 	jclass owner = place->way[0].mirror;
 	jint n = 0;
 	jclass *list = NULL;
 	enum site_fit fit = FIT_UNKNOWN;
-	if (class_names_are_equal(class, site->class))
+	if (class_names_are_equal(place->way[0].class, site->class))
 		return FIT_YES;
 	if (!owner || (*heap.jvmti)->GetLoadedClasses(heap.jvmti, &n, &list))
 		return FIT_UNKNOWN;
@@ -306,8 +305,7 @@ static void JNICALL on_touched(JNIEnv *env, jclass teller, jobject object,
 			continue;
 		if (!object && atomic_load(&site->all[i].fit) == FIT_UNKNOWN)
 			atomic_store(&site->all[i].fit,
-				     site_find_fit(env, site, place,
-						   place->way[0].class));
+				     site_find_fit(env, site, place));
 		if (object ? is_on_way(env, place, object)
 			   : atomic_load(&site->all[i].fit) == FIT_YES)
 			read_place_touched(at, entry, number % 2);
