@@ -161,6 +161,7 @@ struct heap_class *heap_class_of(JNIEnv *env, jclass mirror)
 	(*env)->DeleteLocalRef(env, super);
 	class->mirror = (*env)->NewGlobalRef(env, mirror);
 	class->name = name_of_signature(signature);
+	class->name_hash = heap_hash(3, class->name, strlen(class->name));
 	class->jdk = loader_is_of_jdk(env, mirror);
 	if (signature[0] == '[')
 		class->element =

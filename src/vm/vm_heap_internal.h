@@ -97,6 +97,7 @@ struct heap_class {
 	uint32_t id; /* from 1 on */
 	jclass mirror;
 	char *name; /* as in source: "java.util.Map.Entry", "int[]" */
+	uint64_t name_hash;
 	char *file; /* "com/acme/Registry.java"; NULL: unknown */
 	struct heap_class *super;
 	enum heap_kind kind;

@@ -264,6 +264,13 @@ void heap_value(const struct heap_graph *graph, uint32_t node,
 uint64_t heap_hash(uint64_t hash, const void *data, size_t n)
 {
 	const uint8_t *bytes = data;
+	for (; n >= sizeof(uint64_t); n -= sizeof(uint64_t)) {
+		uint64_t word;
+		memcpy(&word, bytes, sizeof(word));
+		bytes += sizeof(word);
+		hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+		hash ^= hash >> 29;
+	}
 	for (size_t i = 0; i < n; i++)
 		hash = (hash ^ bytes[i]) * 0x100000001B3U;
 	hash ^= hash >> 32;
@@ -345,7 +352,7 @@ static uint64_t digest_node(struct digest *digest, uint32_t node,
 		node ? heap_class_at(digest->graph, node) : NULL;
 	if (!class)
 		return node ? 2 : 1;
-	uint64_t hash = heap_hash(3, class->name, strlen(class->name));
+	uint64_t hash = class->name_hash;
 	if (class_is_value(class) || class->kind == HEAP_BUILDER ||
 	    class->kind == HEAP_MIRROR || class->kind == HEAP_SKIP) {
 		struct heap_string text = {};

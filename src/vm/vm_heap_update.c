@@ -339,8 +339,9 @@ static void update_find_dirty(struct heap_graph *graph,
 
 /* ---- all ---- */
 
-/* False: classes were met that are not known. */
-static bool update_graph(struct heap_graph *graph, struct heap_update *update)
+/* False: objects have moved before all was known of them. */
+static bool update_graph(JNIEnv *env, struct heap_graph *graph,
+			 struct heap_update *update)
 {
 	struct heap_walk walk = {
 		.graph = graph,
@@ -356,7 +357,7 @@ static bool update_graph(struct heap_graph *graph, struct heap_update *update)
 	update_slots(&walk, &update->past, slot_add, NULL);
 	walk_rest(&walk);
 	walk_new_roots(&walk);
-	bool known = !walk_met_unknown();
+	bool known = walk_complete(env, &walk);
 	if (known) {
 		update_drop(graph, &dropped);
 		update_parents(&walk);
@@ -382,7 +383,23 @@ static void update_set_view(const struct heap_graph *graph,
 	update->before.past = &update->past;
 }
 
-static enum heap_found walk_update_held(struct heap_graph *graph,
+/* Roots that are new; nothing else changed. */
+static enum heap_found update_new_roots(JNIEnv *env, struct heap_graph *graph)
+{
+	struct heap_walk walk = { .graph = graph };
+	if (graph->n_roots == heap.roots.n)
+		return HEAP_SAME;
+	walk_new_roots(&walk);
+	bool known = walk_complete(env, &walk);
+	if (known) {
+		update_shorten(graph, &walk.adopters);
+		heap_pages_index(graph);
+	}
+	heap_walk_free(&walk);
+	return known ? HEAP_SAME : HEAP_LOST;
+}
+
+static enum heap_found walk_update_held(JNIEnv *env, struct heap_graph *graph,
 					struct heap_update *update)
 {
 	if (walk_has_moved())
@@ -391,18 +408,11 @@ static enum heap_found walk_update_held(struct heap_graph *graph,
 	heap_pages_check(graph);
 	for (size_t i = 0; i < graph->locals.n; i++)
 		heap_walk_check(graph, graph->locals.data[i]);
-	if (!changed.n && roots_are_same(graph)) {
-		struct heap_walk walk = { .graph = graph };
-		walk_new_roots(&walk);
-		if (graph->n_roots > update->before.n_roots &&
-		    !walk_met_unknown())
-			heap_pages_index(graph);
-		heap_walk_free(&walk);
-		return walk_met_unknown() ? HEAP_LOST : HEAP_SAME;
-	}
+	if (!changed.n && roots_are_same(graph))
+		return update_new_roots(env, graph);
 	update->added_size = graph->nodes.n * sizeof(*update->added);
 	update->added = heap_sparse(update->added_size);
-	return update_graph(graph, update) ? HEAP_CHANGED : HEAP_LOST;
+	return update_graph(env, graph, update) ? HEAP_CHANGED : HEAP_LOST;
 }
 
 enum heap_found heap_walk_update(JNIEnv *env, struct heap_graph *graph,
@@ -415,13 +425,12 @@ enum heap_found heap_walk_update(JNIEnv *env, struct heap_graph *graph,
 		memcpy(ret->before.roots, graph->roots,
 		       graph->n_roots * sizeof(*graph->roots));
 	if (heap_raw_hold(env)) {
-		found = walk_update_held(graph, ret);
+		found = walk_update_held(env, graph, ret);
 		heap_raw_release(env);
 	}
 	update_set_view(graph, ret);
 	if (graph->nodes.n > 2 * graph->first_nodes + GROWTH_MAX)
 		ret->lost = true;
-	walk_learn_classes(env);
 	return found;
 }
 

@@ -11,7 +11,7 @@
 #include "vm/vm_heap_raw.h"
 #include "vm/vm_heap_walk.h"
 
-/* Each time the classes that were met become known. */
+/* After the first one all classes are known, unless the heap moved. */
 #define WALKS_MAX 64
 
 static struct {
@@ -71,14 +71,11 @@ static uint32_t klass_class(uint64_t klass)
 	return klasses.size ? klasses.data[klass_slot(klass)].class : 0;
 }
 
-bool walk_met_unknown(void)
-{
-	return unknown.n != 0;
-}
-
-void walk_learn_classes(JNIEnv *env)
+static void walk_learn_classes(JNIEnv *env)
 {
 	for (size_t i = 0; i < unknown.n; i++) {
+		if (klass_class(unknown.data[i]))
+			continue;
 		struct heap_class *class =
 			heap_class_of(env, heap_raw_mirror(unknown.data[i]));
 		if (!class)
@@ -143,8 +140,9 @@ void walk_copy_bytes(struct heap_graph *graph, uint32_t node)
 }
 
 /* Its bytes, as they are now. */
-static void walk_copy(struct heap_graph *graph, uint32_t node)
+static void walk_copy(struct heap_walk *walk, uint32_t node)
 {
+	struct heap_graph *graph = walk->graph;
 	const struct heap_class *class = heap_class_at(graph, node);
 	const uint8_t *object =
 		(const uint8_t *)graph->nodes.data[node].address;
@@ -153,8 +151,10 @@ static void walk_copy(struct heap_graph *graph, uint32_t node)
 	if (class->kind == HEAP_MIRROR) {
 		uint64_t klass = heap_raw_mirror_klass((uint64_t)object);
 		graph->nodes.data[node].length = klass_class(klass);
-		if (klass && !klass_class(klass))
+		if (klass && !klass_class(klass)) {
 			HEAP_PUSH(&unknown, klass);
+			HEAP_PUSH(&walk->incomplete, node);
+		}
 		return;
 	}
 	if (class->kind == HEAP_ARRAY)
@@ -233,7 +233,7 @@ static void walk_meet_again(struct heap_walk *walk, uint32_t node,
 		it->part = false;
 		it->parent = parent;
 		it->edge = edge;
-	} else if (!part && walk->n_added) {
+	} else if (!part && (walk->n_added || walk->late)) {
 		const struct heap_way way = { parent, edge, node };
 		HEAP_PUSH(&walk->adopters, way);
 	}
@@ -250,6 +250,21 @@ static bool is_looked_into(const struct heap_class *class, uint32_t parent,
 	return owner && (class == owner || class->super == owner);
 }
 
+/* What a node is, once its class is known. */
+static void walk_classify(struct heap_walk *walk, uint32_t node)
+{
+	struct heap_graph *graph = walk->graph;
+	struct heap_node *it = &graph->nodes.data[node];
+	uint64_t klass = heap_raw_klass_of(it->address);
+	it->class = klass_class(klass) & 0xFFFFFF;
+	if (!it->class) {
+		HEAP_PUSH(&unknown, klass);
+		HEAP_PUSH(&walk->incomplete, node);
+	} else if (heap_class_at(graph, node)->local) {
+		HEAP_PUSH(&graph->locals, node);
+	}
+}
+
 /* Returns the node if it was not there yet, with its bytes. */
 static uint32_t walk_visit(struct heap_walk *walk, uint64_t address,
 			   uint32_t parent, uint32_t edge, bool part)
@@ -260,13 +275,8 @@ static uint32_t walk_visit(struct heap_walk *walk, uint64_t address,
 	uint32_t node = heap_graph_find(graph, address);
 	bool known = node && !graph->nodes.data[node].gone;
 	if (!node) {
-		uint64_t klass = heap_raw_klass_of(address);
 		node = heap_graph_add(graph, address);
-		graph->nodes.data[node].class = klass_class(klass) & 0xFFFFFF;
-		if (!graph->nodes.data[node].class)
-			HEAP_PUSH(&unknown, klass);
-		else if (heap_class_at(graph, node)->local)
-			HEAP_PUSH(&graph->locals, node);
+		walk_classify(walk, node);
 	}
 	struct heap_node *it = &graph->nodes.data[node];
 	part |= !is_looked_into(heap_class_at(graph, node), parent, edge);
@@ -282,7 +292,7 @@ static uint32_t walk_visit(struct heap_walk *walk, uint64_t address,
 	it->parent = parent;
 	it->edge = edge;
 	it->part = part;
-	walk_copy(graph, node);
+	walk_copy(walk, node);
 	return node;
 }
 
@@ -373,10 +383,45 @@ void walk_rest(struct heap_walk *walk)
 	walk->queue.n = 0;
 }
 
+/* Those whose classes were learned; what still is not known stays so. */
+static void walk_incomplete(struct heap_walk *walk)
+{
+	struct heap_graph *graph = walk->graph;
+	size_t n = walk->incomplete.n;
+	walk->late = true;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t node = walk->incomplete.data[i];
+		struct heap_node *it = &graph->nodes.data[node];
+		if (!it->class)
+			walk_classify(walk, node);
+		const struct heap_class *class = heap_class_at(graph, node);
+		it->part |= !is_looked_into(class, it->parent, it->edge);
+		walk_copy(walk, node);
+		if (class_has_links(class))
+			HEAP_PUSH(&walk->queue, node);
+	}
+	/* Asked for once more, they would be as unknown as before. */
+	walk->incomplete.n = unknown.n = 0;
+	walk_rest(walk);
+}
+
+bool walk_complete(JNIEnv *env, struct heap_walk *walk)
+{
+	while (walk->incomplete.n) {
+		heap_raw_release(env);
+		walk_learn_classes(env);
+		if (!heap_raw_hold(env) || walk_has_moved())
+			return false;
+		walk_incomplete(walk);
+	}
+	return true;
+}
+
 void heap_walk_free(struct heap_walk *walk)
 {
 	free(walk->queue.data);
 	free(walk->parts.data);
+	free(walk->incomplete.data);
 	free(walk->adopters.data);
 	walk->adopters = (struct heap_ways){};
 }
@@ -427,14 +472,17 @@ bool heap_walk(JNIEnv *env, struct heap_graph *graph)
 		graph_collections = heap_raw_collections();
 		heap_pages_reset();
 		walk_new_roots(&walk);
-		if (!unknown.n)
+		/* Then once more: now all is met when it is its turn. */
+		bool known = !walk.incomplete.n;
+		if (known)
 			heap_pages_index(graph);
+		else
+			walk_complete(env, &walk);
 		graph->first_nodes = graph->nodes.n;
 		heap_raw_release(env);
 		heap_walk_free(&walk);
-		if (!unknown.n)
+		if (known)
 			return true;
-		walk_learn_classes(env);
 	}
 	return true;
 }

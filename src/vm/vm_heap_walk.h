@@ -20,6 +20,12 @@ struct heap_walk {
 		uint32_t *data;
 		size_t n, cap;
 	} parts; /* of the container whose turn it is */
+	/* Nodes whose class, or the one they stand for, is not known yet. */
+	struct {
+		uint32_t *data;
+		size_t n, cap;
+	} incomplete;
+	bool late; /* some were: others may have been met before their turn */
 	/* Of an update: references that were added, of the first n nodes. */
 	uint32_t *added;
 	size_t n_added;
@@ -49,9 +55,12 @@ void heap_walk_free(struct heap_walk *walk);
 const uint8_t *walk_root_slot(const struct heap_root *root);
 /* Roots that the graph does not have yet. */
 void walk_new_roots(struct heap_walk *walk);
-/* Classes were met that are not known: the graph cannot be used. */
-bool walk_met_unknown(void);
-void walk_learn_classes(JNIEnv *env);
+/*
+ * Classes that were met and are not known are learned, which takes calls of the
+ * VM, and what was found of them is walked. The heap is held before and after.
+ * False: it could not be held, or objects have moved meanwhile.
+ */
+bool walk_complete(JNIEnv *env, struct heap_walk *walk);
 /* Does @node lead back to itself through its parents? */
 bool walk_is_below(const struct heap_graph *graph, uint32_t node,
 		   uint32_t ancestor);
