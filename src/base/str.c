@@ -145,6 +145,14 @@ static struct err *append_clean(struct str *str, const char *text, size_t n,
 				bool controls_too)
 {
 	for (size_t i = 0; i < n;) {
+		size_t plain = i;
+		while (plain < n && text[plain] >= ' ' && text[plain] <= '~')
+			plain++;
+		if (plain > i) {
+			TRY(str_append_n(str, text + i, plain - i));
+			i = plain;
+			continue;
+		}
 		unsigned char c = (unsigned char)text[i];
 		size_t len = str_utf8_length(text + i, n - i);
 		bool control = c < 0x20 || str_misleads(text + i, len);

@@ -149,14 +149,15 @@ static jbyteArray JNICALL agent_receive(JNIEnv *env, jclass self)
 	return array;
 }
 
-/* void starts(int entry) */
-static void JNICALL agent_test_starts(JNIEnv *env, jclass self, jint entry)
+/* void starts(int entry, boolean follows) */
+static void JNICALL agent_test_starts(JNIEnv *env, jclass self, jint entry,
+				      jboolean follows)
 {
 	(void)self;
 	uint32_t number = (uint32_t)entry;
 	for (const struct vm_part *const *part = parts; *part; part++) {
 		if ((*part)->test_starts)
-			(*part)->test_starts(env, number);
+			(*part)->test_starts(env, number, follows);
 	}
 	vm_send(WIRE_VM_STARTED, &number, sizeof(number));
 }
@@ -238,7 +239,7 @@ static jstring JNICALL agent_source(JNIEnv *env, jclass self, jclass of)
 static const JNINativeMethod natives[] = {
 	{ "send", "(I[BI)V", (void *)agent_send },
 	{ "receive", "()[B", (void *)agent_receive },
-	{ "starts", "(I)V", (void *)agent_test_starts },
+	{ "starts", "(IZ)V", (void *)agent_test_starts },
 	{ "wantsPoints", "()Z", (void *)agent_wants_points },
 	{ "runs", "(Ljava/lang/reflect/Executable;)V",
 	  (void *)agent_test_runs },

@@ -38,8 +38,12 @@ struct vm_part {
 	uint16_t first, end;
 	void (*message)(JNIEnv *env, uint16_t kind, const uint8_t *data,
 			uint32_t size);
-	/* Before the controller is told; after the last line of a test. */
-	void (*test_starts)(JNIEnv *env, uint32_t entry);
+	/*
+	 * Before the controller is told; after the last line of a test. A test
+	 * that @follows starts as the one before it ended: only the framework's
+	 * own code ran since.
+	 */
+	void (*test_starts)(JNIEnv *env, uint32_t entry, bool follows);
 	void (*test_point)(JNIEnv *env, enum wire_vm_point point);
 	void (*test_ends)(JNIEnv *env, uint32_t entry);
 };

@@ -451,9 +451,9 @@ static void choices_ready(JNIEnv *env)
 	(*env)->ExceptionClear(env);
 }
 
-static void choices_test_starts(JNIEnv *env, uint32_t entry)
+static void choices_test_starts(JNIEnv *env, uint32_t entry, bool follows)
 {
-	(void)entry;
+	(void)entry, (void)follows;
 	const struct wire_choices *block = choices.block;
 	const uint64_t model = WIRE_MODEL_java_hash_code;
 	if (!block || !choices.on || !choices.advance ||

@@ -255,7 +255,17 @@ static void heap_at_span(JNIEnv *env, uint32_t entry)
 
 static uint32_t current_entry;
 
-static void heap_test_starts(JNIEnv *env, uint32_t entry)
+/*
+ * What is there before a test that follows another was looked at when that one
+ * ended. What its constructor leaves is the test's own.
+ */
+static bool heap_is_known(bool follows)
+{
+	return follows && watch.begun && watch.from == WIRE_VM_BEFORE_SETUP &&
+	       watch.to == WIRE_VM_AFTER_TEARDOWN;
+}
+
+static void heap_test_starts(JNIEnv *env, uint32_t entry, bool follows)
 {
 	/* Consecutive tests: what differs belongs to the one before. */
 	uint32_t before = current_entry;
@@ -267,7 +277,7 @@ static void heap_test_starts(JNIEnv *env, uint32_t entry)
 		heap_at_span(env, entry);
 	else if (heap.flags & WIRE_HEAP_CONSECUTIVE)
 		heap_at(env, WIRE_VM_BEFORE_SETUP, before);
-	else
+	else if (!heap_is_known(follows))
 		heap_at(env, WIRE_VM_BEFORE_SETUP, entry);
 	heap_reads_test(true, entry);
 }

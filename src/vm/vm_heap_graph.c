@@ -43,9 +43,14 @@ void *heap_zeroed(size_t n, size_t size)
 	return data;
 }
 
+/* So little is cleared faster than new memory of the kernel is first written. */
+#define SPARSE_MIN ((size_t)256 << 10)
+
 void *heap_sparse(size_t size)
 {
-	void *data = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
+	if (size <= SPARSE_MIN)
+		return heap_zeroed(size, 1);
+	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (data == MAP_FAILED)
 		heap_no_memory();
@@ -54,8 +59,10 @@ void *heap_sparse(size_t size)
 
 void heap_sparse_free(void *data, size_t size)
 {
-	if (data)
-		munmap(data, size ? size : 1);
+	if (size <= SPARSE_MIN)
+		free(data);
+	else if (data)
+		munmap(data, size);
 }
 
 int heap_compare_numbers(const void *x, const void *y)

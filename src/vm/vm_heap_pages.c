@@ -5,7 +5,11 @@
  * protected, as those of an archive that is mapped into the heap, its objects are
  * always compared.
  *
- * A scan costs more than comparing a few objects: it is for large graphs.
+ * A scan costs more than comparing a few objects: it is for large graphs. And to
+ * protect pages costs more than a scan: it interrupts all processors that the VM
+ * runs on, and so does the first write to each of them. So pages that were written
+ * stay as they are, and their objects are compared each time, until that has cost
+ * as much.
  */
 #include "vm/vm_heap_pages.h"
 
@@ -23,6 +27,8 @@
 #define PAGE_BITS 12
 /* Fewer are compared one by one. */
 #define OBJECTS_MIN 2000
+/* To compare so many costs as much as to protect all that was written again. */
+#define COMPARED_MAX 10000
 #define REGIONS 256
 /* Ranges with less than that between them are registered as one. */
 #define GAP_MAX 16
@@ -32,9 +38,10 @@
 #define PAGES_AROUND ((uint64_t)1 << 20)
 /* More are brought together where they touch. */
 #define RANGES_MAX 512
-/* Pages of a huge one, and how many of those are worth it. */
+/* Pages of a huge one, how many of those are worth it, with so many objects each. */
 #define HUGE_PAGES ((uint64_t)512)
 #define HUGE_MIN ((uint64_t)8)
+#define HUGE_OBJECTS (16 * HUGE_PAGES)
 
 /* Not in the headers of older systems: <linux/fs.h> of Linux 6.7. */
 struct written_region {
@@ -82,7 +89,8 @@ static struct {
 		struct page_range *data;
 		size_t n, cap;
 	} ranges;
-	size_t indexed; /* nodes */
+	size_t indexed;	 /* nodes */
+	size_t compared; /* since pages were last protected */
 } pages = { .fault = -1, .pagemap = -1 };
 
 static bool pages_open(void)
@@ -128,7 +136,7 @@ void heap_pages_reset(void)
 	heap_sparse_free(pages.first, pages.n_first * sizeof(*pages.first));
 	pages.first = NULL;
 	pages.n_first = pages.links.n = pages.ranges.n = pages.indexed = 0;
-	pages.fresh.n = 0;
+	pages.fresh.n = pages.compared = 0;
 	pages.on = false;
 }
 
@@ -171,25 +179,43 @@ static bool pages_add_nodes(const struct heap_graph *graph)
 			page_add(page, (uint32_t)i);
 		}
 	}
+	/* They have yet to be protected. */
+	pages.compared += graph->nodes.n - pages.indexed;
 	pages.indexed = graph->nodes.n;
 	return true;
 }
 
+/* ---- what may have been written ---- */
+
+/* Returns how many objects were compared. */
+static size_t page_check(struct heap_graph *graph, uint64_t page)
+{
+	size_t n = 0;
+	uint32_t link = pages.first[page - pages.base];
+	for (; link; link = pages.links.data[link].next, n++)
+		heap_walk_check(graph, pages.links.data[link].node);
+	return n;
+}
+
+static void page_check_written(struct heap_graph *graph, uint64_t page)
+{
+	pages.compared += page_check(graph, page);
+}
+
 /* ---- the kernel ---- */
 
-typedef void page_found(struct heap_graph *graph, uint64_t page);
-
 /*
- * Calls @found for all written pages of a range, which are so no more. Memory that
- * is not registered is skipped at little cost, so that one call is enough for all.
+ * Compares what is on the written pages of a range, which with @protect are so no
+ * more. Memory that is not registered is skipped at little cost, so that one call
+ * is enough for all.
  */
-static bool range_scan(const struct page_range *range, struct heap_graph *graph,
-		       page_found *found)
+static bool range_scan(const struct page_range *range, bool protect,
+		       struct heap_graph *graph)
 {
 	struct written_region regions[REGIONS];
 	struct written_scan scan = {
 		.size = sizeof(scan),
-		.flags = SCAN_PROTECT,
+		.flags = protect ? SCAN_PROTECT : 0,
 		.start = range->start << PAGE_BITS,
 		.end = range->end << PAGE_BITS,
 		.vec = (uint64_t)regions,
@@ -201,11 +227,11 @@ static bool range_scan(const struct page_range *range, struct heap_graph *graph,
 		int n = ioctl(pages.pagemap, SCAN_IOCTL, &scan);
 		if (n < 0)
 			return false;
-		for (int i = 0; found && i < n; i++) {
+		for (int i = 0; i < n; i++) {
 			uint64_t end = regions[i].end >> PAGE_BITS;
 			for (uint64_t page = regions[i].start >> PAGE_BITS;
 			     page < end; page++)
-				found(graph, page);
+				page_check_written(graph, page);
 		}
 		scan.start = scan.walk_end;
 	}
@@ -228,16 +254,15 @@ static void range_make_huge(const struct page_range *range)
 		ADVICE_COLLAPSE);
 }
 
-static void range_protect(struct page_range *range)
+/* All of it counts as written until it is protected. */
+static void range_register(struct page_range *range)
 {
-	range_make_huge(range);
 	struct uffdio_register it = {
 		.range = { .start = range->start << PAGE_BITS,
 			   .len = (range->end - range->start) << PAGE_BITS },
 		.mode = MODE_WP,
 	};
-	range->loose = ioctl(pages.fault, UFFDIO_REGISTER, &it) < 0 ||
-		       !range_scan(range, NULL, NULL);
+	range->loose = ioctl(pages.fault, UFFDIO_REGISTER, &it) < 0;
 }
 
 /* ---- ranges ---- */
@@ -282,10 +307,11 @@ static void pages_join_ranges(void)
 	pages.ranges.n = kept + 1;
 }
 
-/* Those that came with the last nodes are protected from now on. */
-static void pages_add_ranges(void)
+/* Those of the last @n nodes. */
+static void pages_add_ranges(size_t n)
 {
 	size_t had = pages.ranges.n;
+	bool dense = n / HUGE_OBJECTS >= pages.fresh.n / HUGE_PAGES;
 	if (pages.fresh.n)
 		qsort(pages.fresh.data, pages.fresh.n,
 		      sizeof(*pages.fresh.data), compare_pages);
@@ -303,8 +329,11 @@ static void pages_add_ranges(void)
 		HEAP_PUSH(&pages.ranges, range);
 	}
 	pages.fresh.n = 0;
-	for (size_t i = had; i < pages.ranges.n; i++)
-		range_protect(&pages.ranges.data[i]);
+	for (size_t i = had; i < pages.ranges.n; i++) {
+		if (dense)
+			range_make_huge(&pages.ranges.data[i]);
+		range_register(&pages.ranges.data[i]);
+	}
 	if (pages.ranges.n > RANGES_MAX)
 		pages_join_ranges();
 }
@@ -313,35 +342,38 @@ void heap_pages_index(const struct heap_graph *graph)
 {
 	if (!pages.on && (graph->nodes.n < OBJECTS_MIN || !pages_open()))
 		return;
+	size_t had = pages.indexed;
 	if (!pages.first || !pages_add_nodes(graph)) {
 		heap_pages_reset();
+		had = 0;
 		if (!pages_make_room(graph) || !pages_add_nodes(graph)) {
 			heap_pages_reset();
 			return;
 		}
 	}
-	pages_add_ranges();
+	pages_add_ranges(graph->nodes.n - had);
 	pages.on = true;
 }
 
 /* ---- what is not as it was ---- */
 
-static void page_check(struct heap_graph *graph, uint64_t page)
+/* Those that cannot be protected. */
+static void pages_check_loose(struct heap_graph *graph)
 {
-	uint32_t link = pages.first[page - pages.base];
-	for (; link; link = pages.links.data[link].next)
-		heap_walk_check(graph, pages.links.data[link].node);
-}
-
-/* Those that cannot be protected, and the span of the others. */
-static struct page_range pages_check_loose(struct heap_graph *graph)
-{
-	struct page_range span = { UINT64_MAX, 0, false };
 	for (size_t i = 0; i < pages.ranges.n; i++) {
 		const struct page_range *range = &pages.ranges.data[i];
 		for (uint64_t page = range->start;
 		     range->loose && page < range->end; page++)
 			page_check(graph, page);
+	}
+}
+
+/* What can be protected lies in it. */
+static struct page_range pages_span(void)
+{
+	struct page_range span = { UINT64_MAX, 0, false };
+	for (size_t i = 0; i < pages.ranges.n; i++) {
+		const struct page_range *range = &pages.ranges.data[i];
 		if (range->loose)
 			continue;
 		span.start =
@@ -354,9 +386,14 @@ static struct page_range pages_check_loose(struct heap_graph *graph)
 void heap_pages_check(struct heap_graph *graph)
 {
 	if (pages.on) {
-		const struct page_range span = pages_check_loose(graph);
-		if (span.start < span.end &&
-		    !range_scan(&span, graph, page_check))
+		const struct page_range span = pages_span();
+		/* First: what is written from then on is seen next time. */
+		bool protect = pages.compared > COMPARED_MAX;
+		pages.compared = protect ? 0 : pages.compared;
+		pages_check_loose(graph);
+		pages.failed = span.start < span.end &&
+			       !range_scan(&span, protect, graph);
+		if (pages.failed)
 			heap_pages_reset();
 	}
 	for (size_t i = 1; !pages.on && i < graph->nodes.n; i++)

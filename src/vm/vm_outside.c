@@ -24,9 +24,9 @@ static void outside_point(JNIEnv *env, enum wire_vm_point point)
 	vm_wait(env);
 }
 
-static void outside_starts(JNIEnv *env, uint32_t entry)
+static void outside_starts(JNIEnv *env, uint32_t entry, bool follows)
 {
-	(void)entry;
+	(void)entry, (void)follows;
 	outside_point(env, WIRE_VM_BEFORE_SETUP);
 }
 

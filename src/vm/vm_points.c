@@ -48,9 +48,9 @@ static void JNICALL points_on_pop(jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
 	vm_test_point(env, WIRE_VM_BEFORE_TEARDOWN);
 }
 
-static void points_test_starts(JNIEnv *env, uint32_t entry)
+static void points_test_starts(JNIEnv *env, uint32_t entry, bool follows)
 {
-	(void)env, (void)entry;
+	(void)env, (void)entry, (void)follows;
 	points.method = NULL;
 	points.inside = false;
 }

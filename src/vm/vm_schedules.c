@@ -504,12 +504,12 @@ void vm_schedule_end(void)
 	vm_send(WIRE_SCHEDULE_END, told, sizeof(told));
 }
 
-static void schedules_test_starts(JNIEnv *env, uint32_t entry)
+static void schedules_test_starts(JNIEnv *env, uint32_t entry, bool follows)
 {
 	struct vm_schedule *schedule = &vm_schedule;
 	jvmtiEnv *jvmti = schedule->jvmti;
 	jthread object = NULL;
-	(void)entry;
+	(void)entry, (void)follows;
 	threads_seen = __atomic_load_n(&threads_alive, __ATOMIC_RELAXED) > 0;
 	if (!schedule->begun || schedule->ended)
 		return;

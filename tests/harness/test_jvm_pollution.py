@@ -131,6 +131,25 @@ class Meaning(unittest.TestCase):
         _, report = suite.report("pollution", "--eager", *QUICK, "--tests", "*FirstTest.*")
         self.assertEqual(leftovers(report), {"FirstTest.uses": [("subject.FirstTest.Later.count", "1 → 2")]})
 
+    def test_between_tests(self):
+        """What runners and fixtures do between two tests is nobody's; what constructors do is the test's."""
+        suite = Suite("pollution_between", "junit4", WORDS)
+        _, report = suite.report("pollution", "--eager", *QUICK)
+        self.assertEqual(len(report["tests"]), 11)
+        made = [short(test["name"]) for test in report["tests"] if "Constructor" in test["name"]]
+        self.assertEqual(leftovers(report),
+                         {test: [("subject.Between.byConstructor", f"{i} → {i + 1}")] for i, test in enumerate(made)})
+        # JUnit 5 says that a test starts when its object was made: known to be the test's if the one before was just there.
+        suite = Suite("pollution_between5", "junit5", WORDS)
+        _, report = suite.report("pollution", "--eager", *QUICK)
+        tests = [short(test["name"]) for test in report["tests"]]
+        self.assertEqual([test["outcome"] for test in report["tests"]], ["pass"] * 7)
+        plain = {f"ConstructorTest.{name}" for name in ("first", "second", "third")}
+        charged = [test for before, test in zip(tests, tests[1:]) if {before, test} <= plain]
+        self.assertGreater(len(charged), 0)
+        self.assertEqual({test: [path for path, _ in found] for test, found in leftovers(report).items()},
+                         {test: ["subject.ConstructorTest.byConstructor"] for test in charged})
+
     def test_effect_and_readers(self):
         for collector in COLLECTORS:
             with self.subTest(collector):

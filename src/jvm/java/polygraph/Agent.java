@@ -11,7 +11,8 @@ final class Agent {
 
 	static native byte[] receive();
 
-	static native void starts(int entry);
+	/** Only the framework's own code ran since the last test ended, where it follows. */
+	static native void starts(int entry, boolean follows);
 
 	/** Are the points between set-up, test and tear-down looked at? */
 	static native boolean wantsPoints();

@@ -9,8 +9,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import junit.framework.Test;
+import junit.framework.TestCase;
+import junit.framework.TestResult;
+import junit.framework.TestSuite;
 import org.junit.FixMethodOrder;
 import org.junit.Ignore;
+import org.junit.internal.runners.JUnit38ClassRunner;
+import org.junit.internal.runners.SuiteMethod;
 import org.junit.runner.Description;
 import org.junit.runner.Request;
 import org.junit.runner.RunWith;
@@ -20,6 +26,7 @@ import org.junit.runner.manipulation.Sorter;
 import org.junit.runner.notification.Failure;
 import org.junit.runner.notification.RunListener;
 import org.junit.runner.notification.RunNotifier;
+import org.junit.runners.BlockJUnit4ClassRunner;
 import org.junit.runners.MethodSorters;
 
 /** JUnit 4, and with it JUnit 3. */
@@ -129,10 +136,38 @@ final class JUnit4 implements Adapter {
 				arrange(runner, entries.subList(from, to));
 			}
 			RunNotifier notifier = new RunNotifier();
-			notifier.addListener(new Listener(outcomes));
+			notifier.addListener(new Listener(outcomes, isPlain(runner) ? runner : null));
 			runner.run(notifier);
 			from = to;
 		}
+	}
+
+	/** Is it one of JUnit's own, which run no code of the user's between two tests? */
+	private static boolean isPlain(Runner runner) {
+		Class<?> type = runner.getClass();
+		if (type == BlockJUnit4ClassRunner.class || type == org.junit.runners.JUnit4.class)
+			return true;
+		if (type != JUnit38ClassRunner.class && type != SuiteMethod.class)
+			return false;
+		try {
+			Method test = JUnit38ClassRunner.class.getDeclaredMethod("getTest");
+			test.setAccessible(true);
+			return isPlain((Test)test.invoke(runner));
+		} catch (ReflectiveOperationException other) {
+			return false;
+		}
+	}
+
+	/** No decorator, and no class that runs its tests in a way of its own. */
+	private static boolean isPlain(Test test) throws NoSuchMethodException {
+		if (test instanceof TestCase)
+			return test.getClass().getMethod("run", TestResult.class).getDeclaringClass() == TestCase.class;
+		if (test.getClass() != TestSuite.class)
+			return false;
+		for (Test inner : Collections.list(((TestSuite)test).tests()))
+			if (!isPlain(inner))
+				return false;
+		return true;
 	}
 
 	private static List<String> names(Runner runner) {
@@ -221,14 +256,16 @@ final class JUnit4 implements Adapter {
 
 	private static final class Listener extends RunListener {
 		private final Outcomes outcomes;
+		private final Object group;
 
-		Listener(Outcomes outcomes) {
+		Listener(Outcomes outcomes, Object group) {
 			this.outcomes = outcomes;
+			this.group = group;
 		}
 
 		@Override
 		public void testStarted(Description test) {
-			if (outcomes.started(test.getDisplayName()) && Agent.wantsPoints())
+			if (outcomes.started(test.getDisplayName(), group) && Agent.wantsPoints())
 				outcomes.runs(method(test.getTestClass(), test.getMethodName()));
 		}
 

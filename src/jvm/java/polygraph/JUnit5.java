@@ -264,8 +264,14 @@ final class JUnit5 implements Adapter {
 
 		@Override
 		public void executionStarted(TestIdentifier node) {
-			if (!outcomes.started(node.getUniqueId()))
+			String id = node.getUniqueId();
+			int last = id.lastIndexOf('/');
+			/* Tests that are made are made by the user's code. */
+			boolean own = id.startsWith("[method:", last + 1);
+			if (!outcomes.started(id, own ? id.substring(0, last) : null)) {
+				outcomes.leftGroup();
 				return;
+			}
 			running = node.getUniqueId();
 			TestSource source = Agent.wantsPoints() ? node.getSource().orElse(null) : null;
 			if (source instanceof MethodSource)

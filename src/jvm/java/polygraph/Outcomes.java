@@ -18,6 +18,7 @@ final class Outcomes {
 	private final Map<String, Adapter.Entry> waiting = new HashMap<>();
 	private final List<Adapter.Entry> order;
 	private Adapter.Entry running;
+	private Object group, last; // of the test that runs, and of the one before
 	private Throwable error;
 	private String skipped;
 	private Throwable common;
@@ -33,8 +34,20 @@ final class Outcomes {
 		return waiting.containsKey(key);
 	}
 
-	/** False: it is not one of those that were asked for, or ran already. */
 	boolean started(String key) {
+		return started(key, null);
+	}
+
+	/** From here on the user's code may run before the next test starts. */
+	void leftGroup() {
+		last = null;
+	}
+
+	/**
+	 * Between tests of one group only the framework's own code runs; null: that is not known.
+	 * False: it is not one of those that were asked for, or ran already.
+	 */
+	boolean started(String key, Object of) {
 		Adapter.Entry entry = waiting.remove(key);
 		if (entry == null)
 			return false;
@@ -43,7 +56,8 @@ final class Outcomes {
 		running = entry;
 		error = null;
 		skipped = null;
-		Agent.starts(entry.number);
+		group = of;
+		Agent.starts(entry.number, of != null && of.equals(last));
 		return true;
 	}
 
@@ -73,6 +87,7 @@ final class Outcomes {
 			return;
 		Adapter.Entry entry = running;
 		running = null;
+		last = group;
 		Message message = new Message().number(entry.number);
 		int outcome = error != null ? Message.FAILED : skipped != null ? Message.SKIPPED : Message.PASSED;
 		StackTraceElement place = error == null ? null : place(error);
