@@ -90,6 +90,13 @@ bool leftover_is_time(const struct leftover *leftover)
 	       !(leftover->again & ~(unsigned)VALUE_TIME);
 }
 
+bool leftover_is_filled_by_readers(const struct leftover *leftover)
+{
+	return leftover->change.where == CHANGE_MEMORY && leftover->readers.n &&
+	       leftover->readers_known && !leftover->read_plainly &&
+	       (leftover->alike || !leftover->judged);
+}
+
 bool leftover_is_dead_pointer(const struct leftover *leftover)
 {
 	return leftover->change.where == CHANGE_MEMORY &&

@@ -31,7 +31,8 @@ struct leftover {
 	enum leftover_effect effect;
 	VEC(size_t) readers; /* other tests that were seen to read it */
 	bool readers_known;
-	bool varies; /* from process to process */
+	bool read_plainly; /* not all of them make what they do not find there */
+	bool varies;	   /* from process to process */
 	bool lazy;   /* whichever test comes first makes the same change */
 	size_t same; /* readers that were seen to, alone */
 	bool judged; /* whether it is such a cache was determined */
@@ -48,6 +49,8 @@ struct leftover {
 	bool came_back; /* the second run ended with the same content */
 	/* It only counts, and its readers end alike, whatever it is. */
 	bool harmless;
+	/* All its readers change it again, too, and end alike right after that. */
+	bool shared;
 	/* All readers were run right after the test, and passed. */
 	bool proven;
 	/*
@@ -95,6 +98,12 @@ bool leftover_only_counts_again(const struct leftover *leftover);
 bool leftover_is_time(const struct leftover *leftover);
 /* Nobody who reads it is misled by it: that is of low severity. */
 struct err *leftover_prove(struct finding *finding) _must_check_;
+/*
+ * Does all code that reads it make what it does not find there? Then it is likely a
+ * cache, and who reads it does not notice. What was made may have been changed since,
+ * though.
+ */
+bool leftover_is_filled_by_readers(const struct leftover *leftover);
 /* Does it point to what is no more? */
 bool leftover_is_dead_pointer(const struct leftover *leftover);
 const char *leftover_effect_name(enum leftover_effect effect);

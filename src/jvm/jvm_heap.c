@@ -294,8 +294,10 @@ static void jvm_heap_read(const struct jvm_heap *heap,
 {
 	message_number(reader); /* the test's place in the VM's order */
 	uint32_t place = message_number(reader);
+	bool fills = message_number(reader);
 	if (!reader->broken && place < heap->asked.n && observer->read)
-		observer->read(observer->data, test, heap->asked.data[place]);
+		observer->read(observer->data, test, heap->asked.data[place],
+			       fills);
 }
 
 static void jvm_heap_log_cost(const struct jvm_vm *vm,

@@ -503,7 +503,8 @@ static void seen_tell_read(struct jvm_seen *seen, size_t test,
 	for (size_t i = 0; test != SIZE_MAX && i < n; i++) {
 		if (outside->found[i] < outside->places.n && observer->read)
 			observer->read(observer->data, test,
-				       outside->places.data[outside->found[i]]);
+				       outside->places.data[outside->found[i]],
+				       false);
 	}
 }
 

@@ -302,10 +302,11 @@ static unsigned between_count_watchpoints(const struct suite_place *place)
 	return pieces;
 }
 
-static void between_on_read(void *data, size_t test, size_t place)
+static void between_on_read(void *data, size_t test, size_t place, bool fills)
 {
 	struct between_search *search = data;
 	struct between_place *at = &search->places.data[search->listed[place]];
+	(void)fills;
 	if (search->outcomes[test] == OUTCOME_FAIL)
 		return;
 	if (!at->read)

@@ -45,7 +45,7 @@ struct crew {
 
 /* What a member knows of a leftover; readers follow. */
 struct crew_word {
-	uint8_t effect, varies, readers_known, met;
+	uint8_t effect, varies, readers_known, read_plainly, met;
 	uint32_t again;
 	uint64_t again_places;
 	uint64_t came_back;
@@ -70,6 +70,7 @@ static struct err *append_leftover(const struct pollution_search *search,
 		.effect = (uint8_t)leftover->effect,
 		.varies = leftover->varies,
 		.readers_known = leftover->readers_known,
+		.read_plainly = leftover->read_plainly,
 		.met = search->met && search->met[i] && search->compared,
 		.again = leftover->again,
 		.again_places = leftover->again_places,
@@ -132,7 +133,7 @@ static struct err *read_readers(const struct pollution_search *search, int fd,
 		size_t test;
 		if (!stream_read(fd, &test, sizeof(test)) || test >= tests)
 			return crew_lost();
-		TRY(leftover_add_reader(leftover, test));
+		TRY(leftover_add_reader(leftover, test, true));
 	}
 	return NULL;
 }
@@ -154,6 +155,7 @@ static struct err *read_leftover(struct pollution_search *search, int fd,
 		MAX(leftover->again_places, (size_t)word.again_places);
 	leftover->came_back |= word.came_back != 0;
 	leftover->readers_known |= word.readers_known;
+	leftover->read_plainly |= word.read_plainly;
 	if (search->met)
 		search->met[i] |= word.met != 0;
 	TRY(read_readers(search, fd, leftover, word.readers));

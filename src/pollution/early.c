@@ -29,10 +29,11 @@ void early_watch(struct pollution_search *search,
 		search_fail(search, vec_push(&search->early.places, early));
 }
 
-void early_note_read(void *data, size_t test, size_t place)
+void early_note_read(void *data, size_t test, size_t place, bool fills)
 {
 	struct pollution_search *search = data;
 	const struct early_read read = { test, place };
+	(void)fills;
 	search_fail(search, vec_push(&search->early.reads, read));
 }
 
@@ -52,7 +53,8 @@ struct err *early_tell(struct pollution_search *search)
 			const struct early_read *read = &early->reads.data[j];
 			if (&early->places.data[read->place] == known &&
 			    read->test != leftover->test)
-				TRY(leftover_add_reader(leftover, read->test));
+				TRY(leftover_add_reader(leftover, read->test,
+							false));
 		}
 	}
 	return NULL;

@@ -41,11 +41,11 @@ static void made_on_change(void *data, size_t entry, size_t test,
 	}
 }
 
-static void made_on_read(void *data, size_t test, size_t place)
+static void made_on_read(void *data, size_t test, size_t place, bool fills)
 {
 	struct made *made = data;
 	struct leftover *leftover = made->leftover;
-	(void)place;
+	(void)place, (void)fills;
 	for (size_t i = 0; i < leftover->readers.n; i++) {
 		if (leftover->readers.data[i] == test)
 			return;

@@ -30,7 +30,8 @@ pollution_judge_severity(const struct leftover *leftover)
 		return FINDING_LOW;
 	if (leftover->change.weight == WEIGHT_LOW || leftover_is_time(leftover))
 		return leftover->readers.n ? FINDING_MEDIUM : FINDING_LOW;
-	if (leftover->filled || is_undecided(leftover))
+	if (leftover->filled || leftover->shared ||
+	    leftover_is_filled_by_readers(leftover) || is_undecided(leftover))
 		return FINDING_MEDIUM;
 	if (leftover->readers.n)
 		return FINDING_HIGH;
@@ -69,6 +70,12 @@ static struct err *pollution_make_message(const char *test,
 	else if (leftover->keyed)
 		TRY(str_append(&text, "; a cache: other tests add the same "
 				      "under the same key"));
+	else if (leftover->shared)
+		TRY(str_append(&text, "; so do all tests that read it, and "
+				      "none depends on it"));
+	else if (leftover_is_filled_by_readers(leftover))
+		TRY(str_append(&text, "; probably a cache: what reads it makes "
+				      "what it does not find there"));
 	else if (leftover->harmless && readers)
 		TRY(str_append(&text, "; no test that reads it depends on it"));
 	else if (readers)

@@ -123,8 +123,8 @@ size_t search_reader_runs(const struct pollution_search *search,
 			  const size_t *order, size_t n);
 /* What can be watched of it; false: nothing. */
 bool leftover_place(const struct leftover *leftover, struct suite_place *ret);
-struct err *leftover_add_reader(struct leftover *leftover,
-				size_t test) _must_check_;
+struct err *leftover_add_reader(struct leftover *leftover, size_t test,
+				bool fills) _must_check_;
 struct err *search_lazy(struct pollution_search *search) _must_check_;
 
 /*
@@ -142,7 +142,8 @@ bool keyed_is_cache(const struct keyed *keyed, const struct change *change);
 /* During the first run: watches the place of what a test has just left. */
 void early_watch(struct pollution_search *search,
 		 const struct leftover *leftover);
-void early_note_read(void *data, size_t test, size_t place); /* observer's */
+void early_note_read(void *data, size_t test, size_t place,
+		     bool fills); /* observer's */
 /* NULL: it was not watched. */
 const struct early_place *early_find(const struct early_readers *early,
 				     const struct suite_place *place);

@@ -20,8 +20,10 @@
 
 /* ---- which tests read it ---- */
 
-struct err *leftover_add_reader(struct leftover *leftover, size_t test)
+struct err *leftover_add_reader(struct leftover *leftover, size_t test,
+				bool fills)
 {
+	leftover->read_plainly |= !fills;
 	for (size_t i = 0; i < leftover->readers.n; i++) {
 		if (leftover->readers.data[i] == test)
 			return NULL;
@@ -29,14 +31,15 @@ struct err *leftover_add_reader(struct leftover *leftover, size_t test)
 	return vec_push(&leftover->readers, test);
 }
 
-static void pollution_note_read(void *data, size_t test, size_t place)
+static void pollution_note_read(void *data, size_t test, size_t place,
+				bool fills)
 {
 	struct pollution_search *search = data;
 	for (size_t i = 0; i < search->leftovers.n; i++) {
 		struct leftover *leftover = &search->leftovers.data[i];
 		if (search->places[i] == place + 1 && leftover->test != test)
 			search_fail(search,
-				    leftover_add_reader(leftover, test));
+				    leftover_add_reader(leftover, test, fills));
 	}
 }
 
@@ -685,6 +688,11 @@ static struct err *judge_readers(struct pollution_search *search,
 			 !is_untold(search, leftover) &&
 			 (alike || leftover->effect == EFFECT_SETTLES);
 	leftover->filled = leftover->fill >= tried && alike;
+	log_debug(LOG_POLLUTION,
+		  "test %zu, %s: of %zu readers alone %zu make the same and "
+		  "%zu a similar change; they end %s",
+		  leftover->test, leftover->change.root, tried, leftover->same,
+		  leftover->fill, alike ? "alike" : "in other ways");
 	return NULL;
 }
 

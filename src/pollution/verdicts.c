@@ -22,6 +22,8 @@
 
 /* Tests that run alone and after others that count, for one root each. */
 #define TRIALS_MAX 16
+/* At least so many other tests use what is shared. */
+#define SHARED_READERS 3
 /* So often another test counts before them. */
 #define TRIAL_COUNTS 4
 
@@ -312,6 +314,30 @@ static struct err *judge_count(const struct count_readers *readers,
 	return does_nobody_follow(readers, leftover, &leftover->harmless);
 }
 
+/*
+ * A server, a pool, a sequence: each test that uses it changes it, once more in its
+ * second run, and ended there as in its first. So none of them minds. Two tests
+ * that add to the same list and never look at it together are no sign of that.
+ */
+static bool is_shared(struct pollution_search *search,
+		      const struct leftover *leftover)
+{
+	if (leftover->effect != EFFECT_ACCUMULATES ||
+	    leftover->change.where != CHANGE_MEMORY ||
+	    !leftover->readers_known || leftover->readers.n < SHARED_READERS ||
+	    search->unsteady[leftover->test])
+		return false;
+	for (size_t i = 0; i < leftover->readers.n; i++) {
+		size_t reader = leftover->readers.data[i];
+		const struct leftover *its =
+			search_leftover_at(search, reader, &leftover->change);
+		if (!its || its->effect != EFFECT_ACCUMULATES ||
+		    search->unsteady[reader])
+			return false;
+	}
+	return true;
+}
+
 struct err *search_verdicts(struct pollution_search *search,
 			    const size_t *order, size_t n)
 {
@@ -329,7 +355,10 @@ struct err *search_verdicts(struct pollution_search *search,
 	TRY(ask_all(&readers));
 	TRY(run_turns(&readers, order, n));
 	TRY(run_trials(&readers));
-	for (size_t i = 0; i < search->leftovers.n; i++)
-		TRY(judge_count(&readers, &search->leftovers.data[i]));
+	for (size_t i = 0; i < search->leftovers.n; i++) {
+		struct leftover *leftover = &search->leftovers.data[i];
+		TRY(judge_count(&readers, leftover));
+		leftover->shared = is_shared(search, leftover);
+	}
 	return NULL;
 }

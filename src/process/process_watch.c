@@ -533,7 +533,7 @@ void process_watch_tell(struct process_watch *watch)
 	process_watch_report_changes(watch, watch->entry, watch->test);
 	for (size_t i = 0; i < watch->n_places; i++) {
 		if (watch->read[i] && observer->read)
-			observer->read(observer->data, watch->test, i);
+			observer->read(observer->data, watch->test, i, false);
 	}
 }
 

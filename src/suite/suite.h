@@ -286,8 +286,12 @@ struct suite_observer {
 	 */
 	void (*changed)(void *data, size_t entry, size_t test,
 			const struct change *changes, size_t n);
-	/* A test read that place (suite_run_places()), once a test and place. */
-	void (*read)(void *data, size_t test, size_t place);
+	/*
+	 * A test read that place (suite_run_places()), once a test and place.
+	 * Where it is known that code @fills the place, since it makes what it
+	 * does not find there, another read by other code is told, too.
+	 */
+	void (*read)(void *data, size_t test, size_t place, bool fills);
 	/*
 	 * Where this test last wrote that place, or first read it (@writes),
 	 * innermost function first. The stack is the observer's to read until

@@ -75,6 +75,14 @@ struct vm_field_use {
 	bool writes;
 };
 
+enum vm_field_how {
+	VM_FIELD_WRITES = 1,
+	/* Read by a method that makes what it does not find there. */
+	VM_FIELD_FILLS = 2,
+};
+#define VM_FIELD_USES 4
+#define VM_FIELDS_MAX (INT16_MAX / VM_FIELD_USES)
+
 struct vm_edit {
 	const char *helper_class;
 	const char *prefix; /* of names of methods that were wrapped */
@@ -88,10 +96,11 @@ struct vm_edit {
 	/* A new field, which is public; NULL: none. */
 	const char *field, *field_descriptor;
 	/*
-	 * Uses of fields that have a number here, from 0 to INT16_MAX, are told:
-	 * helper(object, number), with (Object, int)void; the object of a static
-	 * field is null. Writes in constructors and initialisers are not.
-	 * NULL: none.
+	 * Uses of fields that have a number here, from 0 to VM_FIELDS_MAX, are
+	 * told: helper(object, VM_FIELD_USES times the number plus enum
+	 * vm_field_how), with (Object, int)void; the object of a static field
+	 * is null. Writes in constructors and initialisers are not,
+	 * nor what an initialiser does to static fields of its class. NULL: none.
 	 */
 	int (*field_number)(void *data, const struct vm_field_use *use);
 	void *field_data;

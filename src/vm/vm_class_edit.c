@@ -631,7 +631,8 @@ static void put_use_code(struct vm_editor *x, uint8_t opcode, uint16_t index,
 }
 
 /* The constant of the new method; 0: the use stays as it is. */
-static uint16_t add_use(struct vm_editor *x, uint8_t opcode, uint16_t index)
+static uint16_t add_use(struct vm_editor *x, uint8_t opcode, uint16_t index,
+			bool fills)
 {
 	struct vm_bytes code = {};
 	struct vm_field_use use;
@@ -639,8 +640,10 @@ static uint16_t add_use(struct vm_editor *x, uint8_t opcode, uint16_t index)
 	if (!find_field_use(x, opcode, index, &use))
 		return 0;
 	int number = x->edit->field_number(x->edit->field_data, &use);
-	if (number < 0 || number > INT16_MAX)
+	if (number < 0 || number > VM_FIELDS_MAX)
 		return 0;
+	number = number * VM_FIELD_USES + (use.writes ? VM_FIELD_WRITES : 0) +
+		 (fills ? VM_FIELD_FILLS : 0);
 	if (!x->code_name)
 		x->code_name = pool_add_text(x, "Code");
 	snprintf(text, sizeof(text), "polygraph$use%u", x->n_methods);
@@ -668,9 +671,30 @@ static uint16_t add_use(struct vm_editor *x, uint8_t opcode, uint16_t index)
 			       x->class->self, name, descriptor);
 }
 
+/* Is it a field of the class itself, as it names it? */
+static bool is_own(const struct vm_editor *x, uint16_t index)
+{
+	uint16_t owner, name, descriptor, n = 0, own_n = 0;
+	const struct vm_class *class = x->class;
+	if (!vm_class_field(class, index, &owner, &name, &descriptor))
+		return false;
+	const uint8_t *text = vm_class_text(class, owner, &n);
+	const uint8_t *own =
+		vm_class_text(class, vm_class_name(class, class->self), &own_n);
+	return text && own && n == own_n && !memcmp(text, own, n);
+}
+
+static bool use_fills(const struct vm_editor *x, const struct vm_method *method,
+		      uint8_t opcode, uint16_t index)
+{
+	struct vm_field_use use;
+	return find_field_use(x, opcode, index, &use) &&
+	       vm_method_fills(x->class, method, &use);
+}
+
 /*
- * @known: by opcode and constant, the new method + 1; 0: not asked yet. False: the
- * code of a method is not whole.
+ * @known: by constant, opcode and whether the method fills the field, the new
+ * method + 1; 0: not asked yet. False: the code of a method is not whole.
  */
 static bool replace_uses(struct vm_editor *x, const struct vm_method *method,
 			 uint32_t *known)
@@ -680,6 +704,7 @@ static bool replace_uses(struct vm_editor *x, const struct vm_method *method,
 	const uint8_t *name = vm_class_text(
 		x->class, vm_u2(x->class->bytes + method->at + 2), &n);
 	bool makes = name && n && *name == '<'; /* finals may be written */
+	bool first = name && n > 1 && name[1] == 'c';
 	uint32_t length;
 	for (uint32_t at = 0; at < method->code_n; at += length) {
 		length = vm_code_length(code, method->code_n, at);
@@ -690,12 +715,17 @@ static bool replace_uses(struct vm_editor *x, const struct vm_method *method,
 					 ? vm_u2(code + at + 1)
 					 : 0;
 		if (!index || index >= x->class->pool_n ||
-		    (makes && opcode_writes(opcode)))
+		    (makes && opcode_writes(opcode)) ||
+		    (first && opcode_is_static(opcode) && is_own(x, index)))
 			continue;
-		uint32_t *use = &known[(size_t)index * 4 +
-				       (size_t)(opcode - OP_GETSTATIC)];
+		uint32_t *use = &known[(size_t)index * 8 +
+				       (size_t)(opcode - OP_GETSTATIC) * 2];
+		if (use[0] == 1 || use[1] == 1)
+			continue;
+		bool fills = use_fills(x, method, opcode, index);
+		use += fills;
 		if (!*use)
-			*use = 1 + (uint32_t)add_use(x, opcode, index);
+			*use = 1 + (uint32_t)add_use(x, opcode, index, fills);
 		if (*use == 1)
 			continue;
 		code[at] = OP_INVOKESTATIC;
@@ -713,7 +743,7 @@ static bool replace_all_uses(struct vm_editor *x)
 	if (!x->edit->field_number || class->major < 48 ||
 	    (class->access & VM_ACC_INTERFACE && class->major < 52))
 		return true;
-	uint32_t *known = calloc((size_t) class->pool_n * 4, sizeof(*known));
+	uint32_t *known = calloc((size_t) class->pool_n * 8, sizeof(*known));
 	for (unsigned i = 0; known && whole && i < class->n_all; i++) {
 		if (class->all[i].code)
 			whole = replace_uses(x, &class->all[i], known);

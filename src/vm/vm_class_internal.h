@@ -83,6 +83,11 @@ bool vm_class_field(const struct vm_class *class, uint16_t index,
 /* Length of the instruction there; 0: there is none. @at is in the code. */
 uint32_t vm_code_length(const uint8_t *code, uint32_t n, uint32_t at);
 
+/* Does the method, which has code, make what it does not find in that field? */
+bool vm_method_fills(const struct vm_class *class,
+		     const struct vm_method *method,
+		     const struct vm_field_use *use);
+
 /* Slots of the arguments in @descriptor, and what it returns ('V', 'I', …). */
 struct vm_descriptor {
 	unsigned n;	/* arguments */

@@ -15,8 +15,9 @@
 #include "vm/vm_heap_raw.h"
 #include "vm/vm_heap_reads.h"
 
-/* As the controller's enum change_where. */
+/* As the controller's enum change_where and change_weight. */
 enum { WHERE_MEMORY, WHERE_PROCESS = 2 };
+enum { WEIGHT_LOW = 2 };
 #define LISTED_MAX (1U << 20)
 
 static struct {
@@ -97,7 +98,7 @@ static void message_add_change(struct heap_message *message,
 	const struct heap_root *root = &heap.roots.data[change->root];
 	heap_message_u32(message, root->label ? WHERE_PROCESS : WHERE_MEMORY);
 	heap_message_u32(message, 0);
-	heap_message_u32(message, root->weight);
+	heap_message_u32(message, change->matters ? root->weight : WEIGHT_LOW);
 	heap_message_u32(message, (uint32_t)change->more);
 	heap_message_u32(message, change->kinds);
 	heap_message_u64(message, change->digest_before);

@@ -303,6 +303,17 @@ static bool is_noted_by_library(const char *key, const struct heap_side *before)
 	return empty && !strcmp(key, "user.timezone");
 }
 
+/* Does what is there now count as gone from the moment that memory is short? */
+static bool side_is_passing(const struct heap_side *side)
+{
+	const struct heap_class *class =
+		side->type == 'L' && side->node
+			? heap_class_at(side->graph, side->node)
+			: NULL;
+	return class && (!strcmp(class->name, "java.lang.ref.SoftReference") ||
+			 !strcmp(class->name, "java.lang.ref.WeakReference"));
+}
+
 static void compare_differ(struct heap_comparison *compare, uint32_t root,
 			   uint32_t parent, const struct heap_step *step,
 			   const struct heap_side *before,
@@ -341,7 +352,8 @@ static void compare_differ(struct heap_comparison *compare, uint32_t root,
 	}
 	struct heap_change *change = change_of(compare, root, key);
 	uint64_t was = side_digest(before), is = side_digest(after);
-	if (was == is) /* the same, but shared with others or not any more */
+	bool equal = was == is;
+	if (equal) /* but shared with others, or not any more */
 		is ^= 0x5A;
 	size_t n = strlen(path);
 	was = heap_hash(was, path, n);
@@ -353,6 +365,7 @@ static void compare_differ(struct heap_comparison *compare, uint32_t root,
 		heap.roots.data[root].digest += is - was;
 	}
 	change->kinds |= kind;
+	change->matters |= !equal && !side_is_passing(after);
 	if (change->paths.n >= heap.paths) {
 		change->more++;
 		free(path);

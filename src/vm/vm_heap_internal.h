@@ -410,6 +410,11 @@ struct heap_change {
 	} paths;
 	size_t more;
 	uint32_t kinds;
+	/*
+	 * There is more than soft and weak references, which can go any time,
+	 * and than objects that are equal but not the same any more.
+	 */
+	bool matters;
 	uint64_t digest_before, digest;
 };
 struct heap_changes {

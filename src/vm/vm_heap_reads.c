@@ -10,8 +10,8 @@
 /* Longer ways are watched at their end, wherever the object is. */
 #define WAY_MAX 16
 #define PLACES_MAX 4096
-/* Classes and the fields they use: numbers of uses are below 2^15. */
-#define SITES_MAX 16384
+/* Classes and the fields they use. */
+#define SITES_MAX (VM_FIELDS_MAX + 1)
 #define METHODS_MAX 64
 #define TELLER "polygraph/Touched"
 #define TELL "touched"
@@ -25,7 +25,8 @@ struct read_field {
 struct read_place {
 	struct read_field way[WAY_MAX];
 	size_t n;
-	atomic_uint done; /* number of the test + 1 that read or wrote it */
+	/* Numbers of tests + 1: that used it; that did so other than by filling. */
+	atomic_uint done, plain;
 };
 
 /* Does a class that uses the field mean the one of the place? */
@@ -256,14 +257,22 @@ static bool is_on_way(JNIEnv *env, const struct read_place *place,
 	return same;
 }
 
-static void read_place_touched(uint32_t number, uint32_t entry, bool writes)
+/*
+ * A test may be told of twice: first that its code fills the place, and then that
+ * other code of it reads what is there.
+ */
+static void read_place_touched(uint32_t number, uint32_t entry, unsigned how)
 {
-	if (atomic_exchange(&reads.places.data[number].done, entry) == entry ||
-	    writes)
+	struct read_place *place = &reads.places.data[number];
+	bool fills = how & VM_FIELD_FILLS;
+	bool told = atomic_exchange(&place->done, entry) == entry && fills;
+	told |= !fills && atomic_exchange(&place->plain, entry) == entry;
+	if (told || how & VM_FIELD_WRITES)
 		return;
 	struct heap_message message = {};
 	heap_message_u32(&message, entry - 1);
 	heap_message_u32(&message, number);
+	heap_message_u32(&message, fills);
 	heap_message_send(&message, WIRE_HEAP_READ);
 }
 
@@ -294,13 +303,16 @@ static enum site_fit site_find_fit(JNIEnv *env, const struct read_site *site,
 static void JNICALL on_touched(JNIEnv *env, jclass teller, jobject object,
 			       jint number)
 {
-	struct read_site *site = &reads.sites[(uint32_t)number / 2];
+	struct read_site *site = &reads.sites[(uint32_t)number / VM_FIELD_USES];
+	unsigned how = (uint32_t)number % VM_FIELD_USES;
 	uint32_t entry = atomic_load(&reads.entry);
 	(void)teller;
 	for (size_t i = 0; entry && i < site->n; i++) {
 		uint32_t at = site->all[i].place;
 		struct read_place *place = &reads.places.data[at];
-		if (atomic_load(&place->done) == entry ||
+		if (atomic_load(&place->plain) == entry ||
+		    (how & VM_FIELD_FILLS &&
+		     atomic_load(&place->done) == entry) ||
 		    (place->n > 1) != (object != NULL))
 			continue;
 		if (!object && atomic_load(&site->all[i].fit) == FIT_UNKNOWN)
@@ -308,7 +320,7 @@ static void JNICALL on_touched(JNIEnv *env, jclass teller, jobject object,
 				     site_find_fit(env, site, place));
 		if (object ? is_on_way(env, place, object)
 			   : atomic_load(&site->all[i].fit) == FIT_YES)
-			read_place_touched(at, entry, number % 2);
+			read_place_touched(at, entry, how);
 	}
 }
 
@@ -323,7 +335,8 @@ static void JNICALL on_accessor(jvmtiEnv *jvmti, JNIEnv *env, jthread thread,
 			continue;
 		if (entry)
 			read_place_touched(method->place, entry,
-					   method->writes);
+					   method->writes ? VM_FIELD_WRITES
+							  : 0);
 		if (atomic_exchange(&method->armed, false))
 			(*jvmti)->ClearBreakpoint(jvmti, id, 0);
 	}
@@ -368,7 +381,7 @@ static int find_site(void *data, const struct vm_field_use *use)
 		return -1;
 	}
 	reads.sites[reads.n_sites] = site;
-	return (int)(2 * reads.n_sites++) + use->writes;
+	return (int)reads.n_sites++;
 }
 
 static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *env,

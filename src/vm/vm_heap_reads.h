@@ -4,7 +4,8 @@
  * A place is fields from a static one on, each of the object that the one before
  * refers to; uses of the last of them are told. Where objects other than the one on
  * that way have the field, too, their reads do not count. Nor do those of a test
- * that wrote the field before. Reflection, Unsafe and the VM itself are not seen.
+ * that wrote the field before. Reads of code that makes what it does not find there
+ * are told as such (vm_class_fills.c). Reflection, Unsafe and the VM itself are not seen.
  *
  * JVMTI's field watches would tell the same, but with any of them all code of the
  * VM is interpreted. So classes are changed when they are loaded (vm_class.h): only

@@ -71,8 +71,10 @@ static uint32_t klass_class(uint64_t klass)
 	return klasses.size ? klasses.data[klass_slot(klass)].class : 0;
 }
 
-static void walk_learn_classes(JNIEnv *env)
+/* False: none of them could be. */
+static bool walk_learn_classes(JNIEnv *env)
 {
+	bool any = false;
 	for (size_t i = 0; i < unknown.n; i++) {
 		if (klass_class(unknown.data[i]))
 			continue;
@@ -82,8 +84,10 @@ static void walk_learn_classes(JNIEnv *env)
 			continue;
 		heap_class_prepare(env, class);
 		klass_put(unknown.data[i], class->id);
+		any = true;
 	}
 	unknown.n = 0;
+	return any;
 }
 
 /* ---- objects ---- */
@@ -383,7 +387,10 @@ void walk_rest(struct heap_walk *walk)
 	walk->queue.n = 0;
 }
 
-/* Those whose classes were learned; what still is not known stays so. */
+/*
+ * Those that were met before the last classes were learned. One whose class is
+ * known now may stand for another one that is not: it is met again.
+ */
 static void walk_incomplete(struct heap_walk *walk)
 {
 	struct heap_graph *graph = walk->graph;
@@ -400,20 +407,25 @@ static void walk_incomplete(struct heap_walk *walk)
 		if (class_has_links(class))
 			HEAP_PUSH(&walk->queue, node);
 	}
-	/* Asked for once more, they would be as unknown as before. */
-	walk->incomplete.n = unknown.n = 0;
+	if (n)
+		memmove(walk->incomplete.data, walk->incomplete.data + n,
+			(walk->incomplete.n - n) *
+				sizeof(*walk->incomplete.data));
+	walk->incomplete.n -= n;
 	walk_rest(walk);
 }
 
 bool walk_complete(JNIEnv *env, struct heap_walk *walk)
 {
-	while (walk->incomplete.n) {
+	bool learned = true;
+	while (walk->incomplete.n && learned) {
 		heap_raw_release(env);
-		walk_learn_classes(env);
+		learned = walk_learn_classes(env);
 		if (!heap_raw_hold(env) || walk_has_moved())
 			return false;
 		walk_incomplete(walk);
 	}
+	unknown.n = 0;
 	return true;
 }
 

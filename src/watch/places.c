@@ -258,7 +258,7 @@ static void tell_reader(const struct places *places, size_t test, size_t place)
 	const struct suite_observer *observer = *places->host.observer;
 	log_debug(LOG_WATCH, "test %zu reads place %zu", test, place);
 	if (observer && observer->read)
-		observer->read(observer->data, test, place);
+		observer->read(observer->data, test, place, false);
 }
 
 static void tell_stack(const struct places *places, size_t test, size_t place,

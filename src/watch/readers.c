@@ -299,6 +299,6 @@ void readers_end(struct readers *readers, struct tracee *tracee, size_t test)
 	take_agent(readers, tracee);
 	for (size_t i = 0; i < readers->n; i++) {
 		if (readers->read[i] && observer && observer->read)
-			observer->read(observer->data, test, i);
+			observer->read(observer->data, test, i, false);
 	}
 }

@@ -37,7 +37,7 @@ enum wire_heap_kind {
 	 */
 	WIRE_HEAP_CHANGES = WIRE_VM_HEAP + 16,
 	WIRE_HEAP_LEFT_OUT, /* name, why */
-	WIRE_HEAP_READ,	    /* entry, place */
+	WIRE_HEAP_READ,	    /* entry, place, 1: by code that fills it */
 	/*
 	 * At the end of the VM, for the log: how often the heap was looked at,
 	 * found changed, compared as a whole, walked as a whole; nodes at the

@@ -175,9 +175,9 @@ static void fuzz_changed(void *data, size_t entry, size_t test,
 	}
 }
 
-static void fuzz_read(void *data, size_t test, size_t place)
+static void fuzz_read(void *data, size_t test, size_t place, bool fills)
 {
-	(void)data;
+	(void)data, (void)fills;
 	look_at_test(test);
 	if (place >= PLACES)
 		abort();

@@ -83,7 +83,7 @@ SEEDS = {
     "consecutive": [CONSECUTIVE, HI + message(STARTED, numbers(0)) + ended(0) + message(STARTED, numbers(1)) + LEFT
                     + ended(1) + message(STARTED, numbers(2)) + ended(2) + NEW + run(1)],
     "outside": [OUTSIDE, run(3, message(POINT, numbers(0)), LEFT) + NEW + run(1, message(POINT, numbers(0)))],
-    "readers": [READERS, run(3, LEFT) + NEW + run(3, message(READ, numbers(0, 0)), message(READ, numbers(0, 1)))],
+    "readers": [READERS, run(3, LEFT) + NEW + run(3, message(READ, numbers(0, 0, 0)), message(READ, numbers(0, 1, 1)))],
     "roots": [ROOTS, run(3, LEFT) + NEW + run(3, LEFT) + NEW + run(3)],
     "schedule": [SCHEDULE, run(1, moment(0, key=b"9:1"), moment(1, 1, b"start a.T.m"), moment(3, 2, b"sleep a.T.m"),
                                moment(4), message(THREADS), message(SCHEDULE_END, numbers(3, 1, 5000, 0)))],

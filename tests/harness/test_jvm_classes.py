@@ -32,7 +32,7 @@ class Verifier(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = Path(Java.folder)
         include = jdk() / "include"
-        parts = [SOURCES / "verify_agent.c", SRC / "vm" / "vm_class.c", SRC / "vm" / "vm_class_edit.c"]
+        parts = [SOURCES / "verify_agent.c", SRC / "vm" / "vm_class.c", SRC / "vm" / "vm_class_edit.c", SRC / "vm" / "vm_class_fills.c"]
         subprocess.run(["cc", "-std=gnu11", "-O1", "-shared", "-fPIC", f"-I{SRC}", f"-I{include}", f"-I{include / 'linux'}",
                         "-o", cls.folder / "libverify.so", *parts], check=True)
         subprocess.run(["javac", "-nowarn", "-d", cls.folder / "verify", SOURCES / "Verify.java"], check=True)

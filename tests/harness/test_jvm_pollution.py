@@ -123,6 +123,21 @@ class Meaning(unittest.TestCase):
         # The key of Zone.labels has changed inside, and is the same key.
         self.assertNotIn(("CachesTest.h", "Zone.labels"), found)
 
+    def test_filled_by_readers(self):
+        """Where all code that reads it makes what it does not find, it may be a cache; where other code looks, it is none."""
+        suite = Suite("pollution_fills", "junit4", WORDS)
+        _, report = suite.report("pollution", "--eager", "--sandbox", "never")
+        found = {(short(finding["test"]), finding["root"].replace("subject.", "")): finding for finding in report["findings"]}
+        severities = {key: finding["severity"] for key, finding in found.items()}
+        for root in ("slots", "byKey", "computed", "listed"):
+            self.assertEqual(severities[("FillsTest.a_fills", f"Fills.{root}")], "medium", root)
+            self.assertIn("probably a cache", found[("FillsTest.a_fills", f"Fills.{root}")]["message"])
+        self.assertIn(severities[("FillsTest.a_fills", "Fills.grown")], ("low", "medium"))
+        for root in ("slots", "byKey", "name"):
+            self.assertEqual(severities[("FillsTest.c_adds", f"Looks.{root}")], "high", root)
+        # Counts are judged by what they do to outcomes, and are never taken for a cache.
+        self.assertNotIn("cache", found[("FillsTest.e_counts", "Looks.counts")]["message"])
+
     def test_first_use_is_none(self):
         """A class that a test is the first to use: nothing without --eager, a change with it."""
         suite = Suite("pollution_more", "junit4", WORDS)

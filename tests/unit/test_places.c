@@ -157,9 +157,10 @@ static void on_finished(void *data, const struct suite_result *result)
 		sscanf(result->output, "block %p", &seen->block);
 }
 
-static void on_read(void *data, size_t test, size_t place)
+static void on_read(void *data, size_t test, size_t place, bool fills)
 {
 	struct seen *seen = data;
+	assert_false(fills);
 	assert_true(seen->n < ARRAY_SIZE(seen->reads));
 	seen->reads[seen->n].test = test;
 	seen->reads[seen->n++].place = place;
@@ -402,10 +403,10 @@ struct adding {
 	bool added[5];
 };
 
-static void on_adding_read(void *data, size_t test, size_t place)
+static void on_adding_read(void *data, size_t test, size_t place, bool fills)
 {
 	struct adding *adding = data;
-	on_read(&adding->seen, test, place);
+	on_read(&adding->seen, test, place, fills);
 }
 
 static void on_adding_finished(void *data, const struct suite_result *result)

@@ -61,9 +61,10 @@ static void on_changed(void *data, size_t entry, size_t test,
 	}
 }
 
-static void on_read(void *data, size_t test, size_t place)
+static void on_read(void *data, size_t test, size_t place, bool fills)
 {
 	struct told *told = data;
+	assert_false(fills);
 	assert_ok(str_appendf(&told->text, "%zu reads %zu\n", test, place));
 }
 
