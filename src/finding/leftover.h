@@ -50,7 +50,7 @@ struct leftover {
 	/* It only counts, and its readers end alike, whatever it is. */
 	bool harmless;
 	/* All its readers change it again, too, and end alike right after that. */
-	bool shared;
+	bool used_by_all;
 	/* All readers were run right after the test, and passed. */
 	bool proven;
 	/*

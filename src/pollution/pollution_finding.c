@@ -30,7 +30,7 @@ pollution_judge_severity(const struct leftover *leftover)
 		return FINDING_LOW;
 	if (leftover->change.weight == WEIGHT_LOW || leftover_is_time(leftover))
 		return leftover->readers.n ? FINDING_MEDIUM : FINDING_LOW;
-	if (leftover->filled || leftover->shared ||
+	if (leftover->filled || leftover->used_by_all ||
 	    leftover_is_filled_by_readers(leftover) || is_undecided(leftover))
 		return FINDING_MEDIUM;
 	if (leftover->readers.n)
@@ -70,7 +70,7 @@ static struct err *pollution_make_message(const char *test,
 	else if (leftover->keyed)
 		TRY(str_append(&text, "; a cache: other tests add the same "
 				      "under the same key"));
-	else if (leftover->shared)
+	else if (leftover->used_by_all)
 		TRY(str_append(&text, "; so do all tests that read it, and "
 				      "none depends on it"));
 	else if (leftover_is_filled_by_readers(leftover))

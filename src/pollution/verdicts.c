@@ -319,8 +319,8 @@ static struct err *judge_count(const struct count_readers *readers,
  * second run, and ended there as in its first. So none of them minds. Two tests
  * that add to the same list and never look at it together are no sign of that.
  */
-static bool is_shared(struct pollution_search *search,
-		      const struct leftover *leftover)
+static bool is_used_by_all(struct pollution_search *search,
+			   const struct leftover *leftover)
 {
 	if (leftover->effect != EFFECT_ACCUMULATES ||
 	    leftover->change.where != CHANGE_MEMORY ||
@@ -358,7 +358,7 @@ struct err *search_verdicts(struct pollution_search *search,
 	for (size_t i = 0; i < search->leftovers.n; i++) {
 		struct leftover *leftover = &search->leftovers.data[i];
 		TRY(judge_count(&readers, leftover));
-		leftover->shared = is_shared(search, leftover);
+		leftover->used_by_all = is_used_by_all(search, leftover);
 	}
 	return NULL;
 }

@@ -672,7 +672,7 @@ static uint16_t add_use(struct vm_editor *x, uint8_t opcode, uint16_t index,
 }
 
 /* Is it a field of the class itself, as it names it? */
-static bool is_own(const struct vm_editor *x, uint16_t index)
+static bool use_is_own(const struct vm_editor *x, uint16_t index)
 {
 	uint16_t owner, name, descriptor, n = 0, own_n = 0;
 	const struct vm_class *class = x->class;
@@ -716,7 +716,7 @@ static bool replace_uses(struct vm_editor *x, const struct vm_method *method,
 					 : 0;
 		if (!index || index >= x->class->pool_n ||
 		    (makes && opcode_writes(opcode)) ||
-		    (first && opcode_is_static(opcode) && is_own(x, index)))
+		    (first && opcode_is_static(opcode) && use_is_own(x, index)))
 			continue;
 		uint32_t *use = &known[(size_t)index * 8 +
 				       (size_t)(opcode - OP_GETSTATIC) * 2];

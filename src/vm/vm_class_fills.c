@@ -74,8 +74,8 @@ static unsigned call_does(const struct vm_class *class, uint16_t index)
 	return 0;
 }
 
-static bool texts_are_equal(const uint8_t *a, size_t n, const uint8_t *b,
-			    size_t m)
+static bool field_text_is(const uint8_t *a, size_t n, const uint8_t *b,
+			  size_t m)
 {
 	return a && b && n == m && !memcmp(a, b, n);
 }
@@ -89,9 +89,9 @@ static bool is_field(const struct vm_class *class, uint16_t index,
 		return false;
 	const uint8_t *owner_text = vm_class_text(class, owner, &owner_n);
 	const uint8_t *name_text = vm_class_text(class, name, &name_n);
-	return texts_are_equal(owner_text, owner_n, use->class_name,
-			       use->class_n) &&
-	       texts_are_equal(name_text, name_n, use->field, use->field_n);
+	return field_text_is(owner_text, owner_n, use->class_name,
+			     use->class_n) &&
+	       field_text_is(name_text, name_n, use->field, use->field_n);
 }
 
 static unsigned instruction_does(const struct vm_class *class,
