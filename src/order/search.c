@@ -13,8 +13,11 @@
 #define ORDERS_RANDOM 20
 /* Tests that are run to know how long tests take. */
 #define PACERS 16
-/* This part of the time for exploring is for whole orders, at most. */
-#define WHOLE_SHARE 2
+/*
+ * This part of the time for exploring is for tests that fail already, at most,
+ * and this part of the rest for whole orders.
+ */
+#define EARLY_SHARE 2
 /* This part of what is left then is kept for cleaners and what is open. */
 #define END_SHARE 5
 /* Tests in questions that are asked at once: they take memory. */
@@ -73,18 +76,19 @@ static struct err *run_natural(struct order_search *search)
 	return search_keep_files(search);
 }
 
-/* Which tests had another outcome there than alone? */
+/* Which tests had another outcome there than alone? Each is named once. */
 static struct err *judge_natural(struct order_search *search)
 {
 	size_t begin = 0;
 	for (size_t i = 0; i < search->n; i++) {
-		const struct order_known *known =
-			&search->known[search->tests[i]];
-		if (order_differs((enum outcome)known->natural,
+		struct order_known *known = &search->known[search->tests[i]];
+		if (!known->judged &&
+		    order_differs((enum outcome)known->natural,
 				  (enum outcome)known->alone))
 			TRY(search_suspect(search, search->tests[i],
 					   search->tests + begin, i - begin,
 					   (enum outcome)known->natural, true));
+		known->judged = known->natural && known->alone;
 		if (i > begin && known->natural)
 			search_pair(search, search->tests[i - 1],
 				    search->tests[i]);
@@ -96,6 +100,31 @@ static struct err *judge_natural(struct order_search *search)
 }
 
 /* ---- questions of a kind ---- */
+
+/* A part of the time for exploring, for what comes again later. */
+struct share {
+	const char *why;
+	uint64_t until;
+};
+
+static struct share share_begin(struct order_search *search)
+{
+	struct share share = {
+		.why = search->result->reach.why,
+		.until = search->explore_until,
+	};
+	uint64_t now = clock_now();
+	if (share.until > now)
+		search->explore_until = now + (share.until - now) / EARLY_SHARE;
+	return share;
+}
+
+static void share_end(struct order_search *search, struct share share)
+{
+	search->explore_until = share.until;
+	if (clock_now() < share.until)
+		search->result->reach.why = share.why;
+}
 
 struct err *search_alone(struct order_search *search, size_t test,
 			 enum outcome *ret)
@@ -110,21 +139,40 @@ struct err *search_alone(struct order_search *search, size_t test,
 	return NULL;
 }
 
-/* The first @n tests. */
-static struct err *ask_alone(struct order_search *search, size_t n)
+static struct err *ask_alone(struct order_search *search, const size_t *tests,
+			     size_t n)
 {
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
 	for (size_t i = 0; i < n; i++)
-		TRY(asks_add(search, &asks, NULL, 0, search->tests[i]));
+		TRY(asks_add(search, &asks, NULL, 0, tests[i]));
 	TRY(asks_run(search, &asks, 0));
 	bool all = true;
 	for (size_t i = 0; i < asks.n; i++) {
-		search->known[search->tests[i]].alone =
-			(uint8_t)asks.data[i].outcome;
+		search->known[tests[i]].alone = (uint8_t)asks.data[i].outcome;
 		all &= asks.data[i].outcome != OUTCOME_NONE;
 	}
 	search->result->reach.alone = all && n == search->n;
 	return NULL;
+}
+
+/*
+ * Those that fail already come before all others: they are few, and where a
+ * process cannot be copied, running each test alone may take all the time there
+ * is.
+ */
+static struct err *ask_failed_alone(struct order_search *search)
+{
+	_cleanup_(order_tests_freep) struct order_tests failed = {};
+	for (size_t i = 0; i < search->n; i++) {
+		enum outcome natural =
+			(enum outcome)search->known[search->tests[i]].natural;
+		if (natural && !outcome_is_good(natural))
+			TRY(vec_push(&failed, search->tests[i]));
+	}
+	struct share share = share_begin(search);
+	struct err *err = ask_alone(search, failed.data, failed.n);
+	share_end(search, share);
+	return err ? err : judge_natural(search);
 }
 
 static struct err *ask_pair(struct order_search *search,
@@ -342,19 +390,15 @@ static struct err *explain_deeper(struct order_search *search)
  */
 static struct err *explore_whole(struct order_search *search, size_t random)
 {
-	const char *why = search->result->reach.why;
-	uint64_t now = clock_now(), until = search->explore_until;
-	if (until > now)
-		search->explore_until = now + (until - now) / WHOLE_SHARE;
+	struct share share = share_begin(search);
 	/* How long things take is not known before some have run. */
-	struct err *err = ask_alone(search, MIN(search->n, (size_t)PACERS));
+	struct err *err = ask_alone(search, search->tests,
+				    MIN(search->n, (size_t)PACERS));
 	if (!err)
 		err = run_reversed(search);
 	if (!err)
 		err = run_shuffled(search, random);
-	search->explore_until = until;
-	if (clock_now() < until) /* they come again */
-		search->result->reach.why = why;
+	share_end(search, share);
 	return err;
 }
 
@@ -386,9 +430,10 @@ static struct err *search_likely(struct order_search *search)
 				: search->options->orders;
 	TRY(run_natural(search));
 	TRY(explain_all(search, explain_earlier));
+	TRY(order_explore_orders(search, ask_failed_alone(search)));
 	if (!search->fixed) /* else of whole orders there is but one */
 		TRY(explore_whole(search, orders));
-	TRY(ask_alone(search, search->n));
+	TRY(ask_alone(search, search->tests, search->n));
 	TRY(order_explore_orders(search, judge_natural(search)));
 	TRY(order_explore_orders(search, ask_candidates(search, true)));
 	if (!search->fixed)
