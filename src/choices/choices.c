@@ -13,6 +13,8 @@
 
 /* Failing tests that are named one by one where nothing else is known. */
 #define UNEXPLAINED_MAX 20
+/* How long tests that fail without choices are repeated, all of them. */
+#define FAILING_NS (10 * NS_PER_S)
 
 bool choices_late(const struct choices_search *search)
 {
@@ -223,19 +225,37 @@ static struct err *run_baselines(struct choices_search *search)
 	return NULL;
 }
 
+static bool fails_each_time(const struct choices_search *search, size_t test)
+{
+	const struct choices_test *of = &search->of[test];
+	return of->failures && of->failures == of->runs &&
+	       !is_known_flaky(search, test);
+}
+
 /*
- * Do tests that failed each time fail alone, too? It comes last: each is run by
- * itself, which may take longer than all that choices are tried for.
+ * Do tests that failed each time fail alone, too? It comes last, and ends soon:
+ * each is run by itself, again and again, which may take longer than all that
+ * choices are tried for.
  */
 static struct err *try_all_failing(struct choices_search *search)
 {
-	for (size_t i = 0; i < search->n && !choices_late(search); i++) {
-		const struct choices_test *test = &search->of[search->tests[i]];
-		if (test->failures && test->failures == test->runs &&
-		    !is_known_flaky(search, search->tests[i]))
+	uint64_t until = clock_now() + FAILING_NS;
+	size_t all = 0, left = 0;
+	for (size_t i = 0; i < search->n; i++) {
+		if (!fails_each_time(search, search->tests[i]))
+			continue;
+		all++;
+		if (choices_late(search) || clock_now() >= until)
+			left++;
+		else
 			TRY(choices_try_failing(search, search->tests[i]));
 	}
-	return NULL;
+	if (!left || choices_late(search))
+		return NULL;
+	return choices_limit(search,
+			     "choices: %zu of %zu tests that fail each time "
+			     "were not repeated alone, as it takes too long",
+			     left, all);
 }
 
 /* ---- seeds and levels ---- */
