@@ -16,7 +16,8 @@
 /* What is quick is repeated this many times: chance may go one way for long. */
 #define CHEAP_REPEATS 10
 #define CHEAP_NS (60 * NS_PER_S) /* on a machine that is busy, too … */
-#define CHEAP_SHARE 20 /* … and with a budget this part of what is left */
+#define CHEAP_SHARE 20 /* … and with a budget this part of what is left … */
+#define CHEAP_SHARE_OWN 4 /* … and this part of what the test itself has */
 /* What did not happen again is tried this many times before giving up. */
 #define PATIENCE 10
 /* Lists of several tests that are searched for, per finding. */
@@ -358,6 +359,10 @@ static size_t repeats_of(const struct order_search *search, size_t test,
 	uint64_t most = CHEAP_NS;
 	if (deadline > now)
 		most = MIN(most, (deadline - now) / CHEAP_SHARE);
+	/* Where many wait, each gets its explanation before any is certain. */
+	if (deadline && search->explain_until > now)
+		most = MIN(most,
+			   (search->explain_until - now) / CHEAP_SHARE_OWN);
 	bool cheap = CHEAP_REPEATS * search_expect(search, cost, true) < most;
 	return cheap ? MAX(search->options->repeats, (size_t)CHEAP_REPEATS)
 		     : search->options->repeats;
@@ -743,11 +748,14 @@ static struct err *find_single(struct order_search *search,
 {
 	_cleanup_(order_tests_freep) struct order_tests likely = {};
 	TRY(add_culprits(search, suspect, &likely));
+	/* By themselves at first: where many fail, one test may be it all. */
+	size_t culprits = likely.n;
 	TRY(add_read(search, suspect, &likely));
 	for (size_t i = leavers->n; i > 0; i--) /* the nearest first */
 		TRY(add_likely(suspect, leavers->data[i - 1], &likely));
-	size_t at_once = SINGLES_AT_ONCE;
-	for (size_t i = 0; i < likely.n && !search_late(search); at_once *= 2) {
+	size_t at_once = culprits ? MIN(culprits, (size_t)SINGLES_AT_ONCE)
+				  : SINGLES_AT_ONCE;
+	for (size_t i = 0; i < likely.n && !search_late(search);) {
 		_cleanup_(order_tests_freep) struct order_tests singles = {};
 		size_t n = MIN(at_once, likely.n - i);
 		TRY(ask_singles(search, likely.data + i, n, suspect->test,
@@ -755,6 +763,7 @@ static struct err *find_single(struct order_search *search,
 		if (singles.n)
 			return vec_push(ret, singles.data[0]);
 		i += n;
+		at_once = MAX(2 * at_once, (size_t)SINGLES_AT_ONCE);
 	}
 	return NULL;
 }
