@@ -345,6 +345,10 @@ static struct err *hint_unknown_place(const struct finding *finding,
 						  order->data[order->n - 2])));
 	else
 		TRY(str_append(str, "a test before it"));
+	/* No time, or nobody asked: it may well be something that is compared. */
+	if (!dependence->roots_known)
+		return str_append(str,
+				  " leaves changed, with polygraph pollution");
 	return str_append(str, " leaves that is not compared: a server, a "
 			       "device, the time");
 }
