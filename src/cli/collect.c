@@ -12,7 +12,7 @@ struct err *collect_init(struct collect *collect, const struct roster *roster,
 		.roster = roster,
 		.everything = everything,
 		.seen = calloc(roster->n, sizeof(bool)),
-		.threads = calloc(roster->n, sizeof(bool)),
+		.threads = calloc(roster->n, sizeof(enum collect_threads)),
 	};
 	return collect->seen && collect->threads ? NULL : err_nomem();
 }
@@ -73,7 +73,11 @@ static struct err *add_result(struct collect *collect,
 	struct report_test test = collect_make_record(collect, result->test);
 	test.outcome = result->outcome;
 	test.ns = result->ns;
-	collect->threads[result->test] |= result->threads || result->waited;
+	enum collect_threads *threads = &collect->threads[result->test];
+	if (result->threads_began)
+		*threads = COLLECT_THREADS_BEGAN;
+	else if (!*threads && (result->threads || result->waited))
+		*threads = COLLECT_THREADS;
 	bool pass = result->outcome == OUTCOME_PASS;
 	bool copied = true;
 	if (!pass) {

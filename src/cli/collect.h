@@ -13,6 +13,13 @@
 #include "report/report.h"
 #include "suite/roster.h"
 
+/* Did other threads than its own run in its process, or did it wait? */
+enum collect_threads {
+	COLLECT_NO_THREADS,
+	COLLECT_THREADS,
+	COLLECT_THREADS_BEGAN, /* during the test, as far as that is known */
+};
+
 struct collect {
 	const struct roster *roster;
 	bool everything;
@@ -21,9 +28,8 @@ struct collect {
 
 	VEC(struct report_test) tests; /* texts in them are ours */
 	VEC(char *) limits;
-	bool *seen; /* by test */
-	/* By test: others than its own ran in its process, or it waited. */
-	bool *threads;
+	bool *seen;		       /* by test */
+	enum collect_threads *threads; /* by test */
 	size_t distinct;
 	size_t finished;
 	bool budget_spent;

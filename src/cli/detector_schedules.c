@@ -86,16 +86,27 @@ static bool schedules_has_work(const struct detection *detection)
 	return false;
 }
 
-/* Tests that pass, and that other threads work for. */
-static struct err *list_threaded(struct detection *detection,
-				 struct indexes *ret)
+static struct err *list_threads_of(const struct detection *detection,
+				   enum collect_threads threads,
+				   struct indexes *ret)
 {
 	for (size_t i = 0; i < detection->order.n; i++) {
 		size_t test = detection->order.data[i];
-		if (detection->collect.threads[test])
+		if (detection->collect.threads[test] == threads)
 			TRY(vec_push(ret, test));
 	}
 	return NULL;
+}
+
+/*
+ * Tests that other threads work for. A thread that an earlier test left is there
+ * in all tests after it, and in none of them alone: these come last.
+ */
+static struct err *list_threaded(const struct detection *detection,
+				 struct indexes *ret)
+{
+	TRY(list_threads_of(detection, COLLECT_THREADS_BEGAN, ret));
+	return list_threads_of(detection, COLLECT_THREADS, ret);
 }
 
 static struct err *schedules_search_all(struct detection *detection, void *data)

@@ -123,7 +123,8 @@ static struct err *jvm_tell_finished(struct jvm_runner *runner,
 	result->entry = worker_entry(worker);
 	result->ns = clock_now() - worker->since;
 	result->threads = worker->vm->threads;
-	worker->vm->threads = false;
+	result->threads_began = worker->vm->threads_began;
+	worker->vm->threads = worker->vm->threads_began = false;
 	TRY(capture_text(&worker->capture, &result->output, &result->output_n,
 			 &result->output_dropped));
 	if (result->outcome == OUTCOME_PASS &&

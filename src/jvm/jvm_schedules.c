@@ -212,8 +212,10 @@ jvm_schedules_message(struct jvm_suite *suite, struct jvm_vm *vm, uint16_t kind,
 		      size_t test _unused_,
 		      const struct suite_observer *observer _unused_)
 {
-	if (kind == WIRE_SCHEDULE_THREADS)
+	if (kind == WIRE_SCHEDULE_THREADS) {
 		vm->threads = true;
+		vm->threads_began = message_number(reader);
+	}
 	if (!suite->schedules.trace)
 		return NULL;
 	if (kind == WIRE_SCHEDULE_MOMENT)

@@ -28,7 +28,8 @@ struct jvm_vm {
 	char *version; /* of Java */
 	struct strv adapters;
 	bool threads; /* of the program, besides the test's, in this test */
-	bool hangs;   /* all of them wait for good */
+	bool threads_began;	   /* they began in it */
+	bool hangs;		   /* all of them wait for good */
 	struct choice_block block; /* jvm_choices.h; may be empty */
 	struct jvm_seen *seen;	   /* jvm_outside.h; or NULL */
 };

@@ -271,6 +271,8 @@ struct suite_result {
 	uint64_t output_dropped; /* bytes left out in its middle */
 	/* Other threads of its process ran meanwhile, as far as is known. */
 	bool threads;
+	/* Some of them began in it; false: none did, or it is not known. */
+	bool threads_began;
 	/* Some of its time it took no processor, as far as is known. */
 	bool waited;
 };

@@ -122,15 +122,43 @@ static struct vm_thread *find_starting(JNIEnv *env, jthread object)
 	return found;
 }
 
-static int threads_alive; /* atomic; without those of the VM */
+/* Of this thread: is it one of the program's that was counted? */
+static __thread bool is_main, is_counted;
+static int threads_alive; /* atomic; those that are counted */
 static bool threads_seen; /* atomic: in this test */
+static bool threads_new;  /* atomic: they began in it */
+
+/*
+ * The thread that runs the tests begins after the VM is ready, and so do threads
+ * of the VM: those are in the group that has no parent ("Notification Thread").
+ */
+static bool is_of_the_program(jvmtiEnv *jvmti, JNIEnv *env, jthread object)
+{
+	jvmtiThreadInfo info = {};
+	jvmtiThreadGroupInfo group = {};
+	if (is_main || (*jvmti)->GetThreadInfo(jvmti, object, &info))
+		return !is_main;
+	bool known =
+		info.thread_group &&
+		!(*jvmti)->GetThreadGroupInfo(jvmti, info.thread_group, &group);
+	bool ours = !known || group.parent;
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)group.name);
+	(*env)->DeleteLocalRef(env, group.parent);
+	(*env)->DeleteLocalRef(env, info.thread_group);
+	(*env)->DeleteLocalRef(env, info.context_class_loader);
+	return ours;
+}
 
 static void JNICALL schedules_on_thread_start(jvmtiEnv *jvmti, JNIEnv *env,
 					      jthread object)
 {
-	(void)jvmti;
-	__atomic_fetch_add(&threads_alive, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&threads_seen, true, __ATOMIC_RELAXED);
+	is_counted = is_of_the_program(jvmti, env, object);
+	if (is_counted) {
+		__atomic_fetch_add(&threads_alive, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&threads_seen, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&threads_new, true, __ATOMIC_RELAXED);
+	}
 	struct vm_thread *thread =
 		vm_schedule.loaded ? find_starting(env, object) : NULL;
 	if (!thread)
@@ -149,7 +177,8 @@ static void JNICALL schedules_on_thread_end(jvmtiEnv *jvmti, JNIEnv *env,
 					    jthread object)
 {
 	(void)jvmti, (void)object;
-	__atomic_fetch_sub(&threads_alive, 1, __ATOMIC_RELAXED);
+	if (is_counted)
+		__atomic_fetch_sub(&threads_alive, 1, __ATOMIC_RELAXED);
 	struct vm_thread *self = this_thread;
 	if (!self)
 		return;
@@ -426,6 +455,7 @@ static void schedules_ready(JNIEnv *env)
 		JVMTI_EVENT_BREAKPOINT,
 		JVMTI_EVENT_EXCEPTION,
 	};
+	is_main = true;
 	enable_events(jvmti, always, sizeof(always) / sizeof(always[0]));
 	if (!vm_schedule.loaded)
 		return;
@@ -511,6 +541,7 @@ static void schedules_test_starts(JNIEnv *env, uint32_t entry, bool follows)
 	jthread object = NULL;
 	(void)entry, (void)follows;
 	threads_seen = __atomic_load_n(&threads_alive, __ATOMIC_RELAXED) > 0;
+	__atomic_store_n(&threads_new, false, __ATOMIC_RELAXED);
 	if (!schedule->begun || schedule->ended)
 		return;
 	struct vm_thread *self = calloc(1, sizeof(*self));
@@ -541,8 +572,10 @@ static void schedules_test_ends(JNIEnv *env, uint32_t entry)
 {
 	struct vm_schedule *schedule = &vm_schedule;
 	(void)env;
+	(void)entry;
+	uint32_t began = __atomic_load_n(&threads_new, __ATOMIC_RELAXED);
 	if (__atomic_load_n(&threads_seen, __ATOMIC_RELAXED))
-		vm_send(WIRE_SCHEDULE_THREADS, &entry, sizeof(entry));
+		vm_send(WIRE_SCHEDULE_THREADS, &began, sizeof(began));
 	if (!schedule->begun || schedule->ended)
 		return;
 	pthread_mutex_lock(&schedule->lock);

@@ -24,7 +24,10 @@ enum wire_schedule_kind {
 	WIRE_SCHEDULE_MOMENT = WIRE_VM_SCHEDULES + 8,
 	/* From the VM: flags (enum wire_schedule_ends), why a hold ended, margin. */
 	WIRE_SCHEDULE_END,
-	/* From the VM, before WIRE_VM_ENDED: there were other threads. */
+	/*
+	 * From the VM, before WIRE_VM_ENDED: there were other threads; did any
+	 * of them begin in this test?
+	 */
 	WIRE_SCHEDULE_THREADS,
 };
 

@@ -88,6 +88,12 @@ class Schedules(unittest.TestCase):
         self.assertEqual([finding["kind"] for finding in report["findings"]], ["schedule"])
         self.assertEqual(report["schedules"]["tests"], 1)
 
+    def test_without_threads(self):
+        """Threads of the VM itself are none of the tests': each of these would be run by itself, which takes a VM."""
+        _, report = Suite("levels", "junit4").report("schedules")
+        self.assertGreater(len(report["tests"]), 1)
+        self.assertEqual((report["schedules"]["tests"], report["schedules"]["runs"]), (0, 0))
+
     def test_random(self):
         """Random delays find what is late, and the same seed finds it again, whichever thread comes first."""
         suite = Suite("schedules", "junit4")
