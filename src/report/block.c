@@ -31,6 +31,42 @@ static struct err *append_cut(struct str *str, const char *text, size_t columns)
 	return str_append(str, "…");
 }
 
+/* How long are the names of packages before a class that begins at @text? */
+static size_t packages_length(const char *text)
+{
+	static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
+	static const char rest[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	size_t n = 0, packages = 0, part;
+	while (*text && strchr(lower, text[n]) && text[n] &&
+	       text[n + (part = strspn(text + n, rest))] == '.') {
+		n += part + 1;
+		packages++;
+	}
+	return packages > 1 && text[n] >= 'A' && text[n] <= 'Z' ? n : 0;
+}
+
+/*
+ * "org.example.shop.CartTest.adds" as "CartTest.adds" where all does not fit into
+ * @columns: cut at its end, it would lack what it is about.
+ */
+static struct err *shorten_names(struct str *text, size_t columns)
+{
+	_cleanup_(str_freep) struct str shorter = STR_INIT;
+	bool inside = false; /* of a word */
+	if (!text->n || width_of(text->s) <= columns)
+		return NULL;
+	for (const char *at = text->s; *at; at++) {
+		if (!inside)
+			at += packages_length(at);
+		inside = !strchr(" ,[(\"", *at);
+		TRY(str_append_n(&shorter, at, 1));
+	}
+	struct str longer = *text;
+	*text = shorter;
+	shorter = longer;
+	return NULL;
+}
+
 /* Where a sentence ends that has room in @columns: after a word, if there is one. */
 static size_t fit_words(const char *text, size_t columns)
 {
@@ -215,6 +251,7 @@ static struct err *append_block_head(const struct finding *finding,
 	size_t used = strlen(INDENT) + strlen("  []") + strlen(known) +
 		      width_of(finding->id);
 	TRY(words_append(&head, *headline ? headline : finding->message));
+	TRY(shorten_names(&head, BLOCK_COLUMNS - used));
 	TRY(str_appendf(str, "%s%-7s%s ",
 			style->color ? kind_color_of(finding->severity) : "",
 			severity, style->color ? RESET : ""));
@@ -281,12 +318,12 @@ static struct err *append_other_tests(const struct cause *cause,
 				  ARRAY_SIZE(told));
 }
 
-static struct err *append_line(struct str *str, size_t *lines,
-			       const struct str *line)
+static struct err *append_line(struct str *str, size_t *lines, struct str *line)
 {
 	if (!line->n)
 		return NULL;
 	++*lines;
+	TRY(shorten_names(line, BLOCK_COLUMNS - strlen(INDENT)));
 	TRY(str_append(str, INDENT));
 	TRY(append_cut(str, line->s, BLOCK_COLUMNS - strlen(INDENT)));
 	return str_append(str, "\n");
@@ -318,6 +355,7 @@ static struct err *append_hint(struct str *str, size_t *lines, const char *hint,
 	TRY(str_append_escaped(&text, hint, hint_length(hint, reason)));
 	if (!text.n)
 		return NULL;
+	TRY(shorten_names(&text, columns));
 	size_t first = width_of(text.s) > columns ? fit_words(text.s, columns)
 						  : text.n;
 	const char *rest = text.s + first + strspn(text.s + first, " ");

@@ -134,6 +134,18 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
 3 tests depend on the order: 1 victim, 1 brittle, 1 non-idempotent
 """ + TRIED + PROVEN + "3 problems in 6 tests; start with: polygraph replay order-dc68cde0dae2\n")
 
+    def test_packages(self):
+        """Where a line is too long for a name of Java, its packages go first, not the method."""
+        package = "org.example.warehouse.orders.internal."
+        self.write("suite", SUITE.replace("Registry.", package + "RegistryTest.").replace("Config.", package + "ConfigTest."))
+        self.finds({"findings": [dict(VICTIM, polluted=[])]})
+        lines = self.run_it("order", "suite", status=1, stderr=".*").splitlines()
+        head = [line for line in lines if line.startswith("high")][0]
+        self.assertIn("high    RegistryTest.Empty fails after RegistryTest.Adds", head)
+        self.assertTrue(any(line.startswith("        fix: look for what RegistryTest.Adds leaves") for line in lines), lines)
+        verbose = self.full("order", "suite", status=1)
+        self.assertIn(f"high    {package}RegistryTest.Empty: victim", verbose)
+
     def test_nothing(self):
         verdict = "no problem found in 6 tests\n"
         self.assertEqual(self.run_it("order", "suite"), verdict)
