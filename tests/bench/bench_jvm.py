@@ -10,7 +10,7 @@ does, is in the column "whole command" only.
     them are copied once; that is a column of its own.
  2. Projects (--projects DIR): each folder below DIR with a file "cp", the class path, and target/test-classes, as the
     framework's own runner is started in it. Classes with a test that takes longer than five seconds are left out on both
-    sides, and so are those that end the VM.
+    sides, and so are those that end the VM, and those that a file "without" lists, as patterns.
 
 Processor time is that of the VM with all its threads, so that a busy machine says nearly the same. Called by bench.py
 (`./dev bench jvm`).
@@ -193,11 +193,11 @@ def bench_generated(options, rows):
 # ---- projects ----
 
 
-def listed_classes(options, folder, class_path, classes):
-    """Classes whose tests are run on both sides, those that are left out, and whether they are JUnit 5's."""
+def listed_classes(options, folder, class_path, classes, without):
+    """Classes whose tests are run on both sides, those that are left out, and how many tests there are."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run([options.polygraph, "run", "--format", "json", "--output", file.name, "--timeout", f"{4 * LONG_SECONDS}s",
-                        "--classpath", class_path, "--test-classes", classes], cwd=folder, stdin=subprocess.DEVNULL,
+                        *(word for pattern in without for word in ("--tests", pattern)), "--classpath", class_path, "--test-classes", classes], cwd=folder, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         report = json.loads(Path(file.name).read_text())
     # Names begin with the class: the longest of which there is a file.
@@ -224,12 +224,14 @@ def project_plain(options, class_path, classes, names):
 
 def bench_project(options, folder, rows):
     class_path, classes = (folder / "cp").read_text().strip(), "target/test-classes"
-    names, dropped, tests = listed_classes(options, folder, class_path, classes)
+    listed = folder / "without"
+    without = [f"!{pattern}.*" for pattern in listed.read_text().split()] if listed.exists() else []
+    names, dropped, tests = listed_classes(options, folder, class_path, classes, without)
     if not names:
         print(f"{folder.name:<14} no test was listed")
         return None
     plain = project_plain(options, class_path, classes, names)
-    without = [f"!{name}.*" for name in dropped]
+    without += [f"!{name}.*" for name in dropped]
 
     def first_pass(*more):
         command = pollution(options, class_path, classes, ["--sandbox", "never", *more], [], without)

@@ -4,7 +4,7 @@
 Usage: java_projects.py --work FOLDER [--from REPOSITORY=PATH]... [NAME]...
 
 A project is cloned from GitHub, or from PATH where there is a clone of it. Afterwards FOLDER/NAME has "cp", the class path,
-and target/classes and target/test-classes, which is what `./dev bench jvm --projects FOLDER` and the commands in the
+target/classes and target/test-classes, and "without", patterns of classes with slow tests, which is what `./dev bench jvm --projects FOLDER` and the commands in the
 document take. As root, missing packages are installed.
 
 To add a project: one entry in PROJECTS.
@@ -41,6 +41,7 @@ class Project:
     without: list = field(default_factory=list)     # files that do not compile; say why in `note`
     resources: list = field(default_factory=list)   # folders of sources that have resources among them
     annotations: list = field(default_factory=list) # that newer libraries lack: made here, empty
+    slow: list = field(default_factory=list)        # patterns of classes that the project's own build leaves out
     after: object = None        # called with the project's folder and class path
     note: str = ""
 
@@ -74,7 +75,8 @@ PROJECTS = [
     Project("jsoup", "jhy/jsoup", "jsoup-1.15.3",
             ["junit5", "libgoogle-gson-java", "libjetty9-java", "libservlet-api-java", "libjsr305-java"],
             [*JUNIT5, "gson.jar", "jsr305.jar", "servlet-api.jar",
-             *(f"jetty9-{part}.jar" for part in ("server", "servlet", "http", "io", "util", "security"))]),
+             *(f"jetty9-{part}.jar" for part in ("server", "servlet", "http", "io", "util", "security"))],
+            slow=["*IT"]),
     Project("httpclient", "apache/httpcomponents-client", "ccb26e1f3",
             ["libhttpcore-java", "libmockito-java", "libcommons-logging-java", "libcommons-codec-java"],
             [*JUNIT4, "httpcore.jar", "commons-logging.jar", "commons-codec.jar", "mockito-core.jar", "byte-buddy.jar",
@@ -153,6 +155,8 @@ def build(project, source, work):
     if project.after:
         project.after(folder, class_path)
     (folder / "cp").write_text(class_path + "\n")
+    if project.slow:
+        (folder / "without").write_text("\n".join(project.slow) + "\n")
     here.unlink(missing_ok=True)
     here.symlink_to(folder)
     print(f"{project.name}: {len(list((target / 'test-classes').rglob('*.class')))} classes of tests in {here}", flush=True)
