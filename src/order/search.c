@@ -147,7 +147,7 @@ static struct err *ask_alone(struct order_search *search, const size_t *tests,
 		TRY(asks_add(search, &asks, NULL, 0, tests[i]));
 	TRY(asks_run(search, &asks, 0));
 	bool all = true;
-	for (size_t i = 0; i < asks.n; i++) {
+	for (size_t i = 0; i < MIN(n, asks.n); i++) {
 		search->known[tests[i]].alone = (uint8_t)asks.data[i].outcome;
 		all &= asks.data[i].outcome != OUTCOME_NONE;
 	}
@@ -169,6 +169,8 @@ static struct err *ask_failed_alone(struct order_search *search)
 		if (natural && !outcome_is_good(natural))
 			TRY(vec_push(&failed, search->tests[i]));
 	}
+	if (!failed.data)
+		return NULL;
 	struct share share = share_begin(search);
 	struct err *err = ask_alone(search, failed.data, failed.n);
 	share_end(search, share);

@@ -49,22 +49,20 @@ static size_t packages_length(const char *text)
  * "org.example.shop.CartTest.adds" as "CartTest.adds" where all does not fit into
  * @columns: cut at its end, it would lack what it is about.
  */
-static struct err *shorten_names(struct str *text, size_t columns)
+static void shorten_names(struct str *text, size_t columns)
 {
-	_cleanup_(str_freep) struct str shorter = STR_INIT;
 	bool inside = false; /* of a word */
+	char *to = text->s;
 	if (!text->n || width_of(text->s) <= columns)
-		return NULL;
+		return;
 	for (const char *at = text->s; *at; at++) {
 		if (!inside)
 			at += packages_length(at);
 		inside = !strchr(" ,[(\"", *at);
-		TRY(str_append_n(&shorter, at, 1));
+		*to++ = *at;
 	}
-	struct str longer = *text;
-	*text = shorter;
-	shorter = longer;
-	return NULL;
+	*to = '\0';
+	text->n = (size_t)(to - text->s);
 }
 
 /* Where a sentence ends that has room in @columns: after a word, if there is one. */
@@ -251,7 +249,7 @@ static struct err *append_block_head(const struct finding *finding,
 	size_t used = strlen(INDENT) + strlen("  []") + strlen(known) +
 		      width_of(finding->id);
 	TRY(words_append(&head, *headline ? headline : finding->message));
-	TRY(shorten_names(&head, BLOCK_COLUMNS - used));
+	shorten_names(&head, BLOCK_COLUMNS - used);
 	TRY(str_appendf(str, "%s%-7s%s ",
 			style->color ? kind_color_of(finding->severity) : "",
 			severity, style->color ? RESET : ""));
@@ -323,7 +321,7 @@ static struct err *append_line(struct str *str, size_t *lines, struct str *line)
 	if (!line->n)
 		return NULL;
 	++*lines;
-	TRY(shorten_names(line, BLOCK_COLUMNS - strlen(INDENT)));
+	shorten_names(line, BLOCK_COLUMNS - strlen(INDENT));
 	TRY(str_append(str, INDENT));
 	TRY(append_cut(str, line->s, BLOCK_COLUMNS - strlen(INDENT)));
 	return str_append(str, "\n");
@@ -355,7 +353,7 @@ static struct err *append_hint(struct str *str, size_t *lines, const char *hint,
 	TRY(str_append_escaped(&text, hint, hint_length(hint, reason)));
 	if (!text.n)
 		return NULL;
-	TRY(shorten_names(&text, columns));
+	shorten_names(&text, columns);
 	size_t first = width_of(text.s) > columns ? fit_words(text.s, columns)
 						  : text.n;
 	const char *rest = text.s + first + strspn(text.s + first, " ");
