@@ -510,11 +510,28 @@ static void seen_tell_read(struct jvm_seen *seen, size_t test,
 
 /* ---- the part ---- */
 
+/*
+ * Is what the end of a test shows also what the test that follows it begins with?
+ * To wait there again would cost each test a change of processes and back.
+ */
+static bool outside_ends_show_all(const struct jvm_outside *outside)
+{
+	const struct suite_watch *watch = outside->watch;
+	return !watch ||
+	       (!watch->consecutive && watch->from == SUITE_BEFORE_SETUP &&
+		watch->to == SUITE_AFTER_TEARDOWN);
+}
+
 static struct err *jvm_outside_prepare(struct jvm_suite *suite,
 				       struct str *options, struct strv *words)
 {
 	(void)words;
-	return suite->outside ? str_append(options, ",outside=1") : NULL;
+	if (!suite->outside)
+		return NULL;
+	return str_appendf(options, ",outside=%d",
+			   outside_ends_show_all(suite->outside)
+				   ? WIRE_OUTSIDE_KNOWN
+				   : WIRE_OUTSIDE_ALL);
 }
 
 static struct err *jvm_outside_begin(struct jvm_suite *suite, struct jvm_vm *vm)

@@ -6,19 +6,20 @@
 
 #include "wire/vm_outside.h"
 
-static bool waits;
+/* enum wire_outside_option; not positive: it does not wait. */
+static long wanted;
 
 static bool outside_load(JavaVM *vm, const char *options)
 {
 	(void)vm;
-	waits = vm_option(options, "outside") > 0;
+	wanted = vm_option(options, "outside");
 	return true;
 }
 
 static void outside_point(JNIEnv *env, enum wire_vm_point point)
 {
 	const uint32_t number = point;
-	if (!waits)
+	if (wanted <= 0)
 		return;
 	vm_send(WIRE_OUTSIDE_POINT, &number, sizeof(number));
 	vm_wait(env);
@@ -26,8 +27,9 @@ static void outside_point(JNIEnv *env, enum wire_vm_point point)
 
 static void outside_starts(JNIEnv *env, uint32_t entry, bool follows)
 {
-	(void)entry, (void)follows;
-	outside_point(env, WIRE_VM_BEFORE_SETUP);
+	(void)entry;
+	if (!follows || wanted != WIRE_OUTSIDE_KNOWN)
+		outside_point(env, WIRE_VM_BEFORE_SETUP);
 }
 
 const struct vm_part vm_outside_part = {

@@ -13,3 +13,13 @@ enum wire_outside_kind {
 	 */
 	WIRE_OUTSIDE_POINT = WIRE_VM_OUTSIDE,
 };
+
+/* The option "outside": at which points it waits. */
+enum wire_outside_option {
+	WIRE_OUTSIDE_ALL = 1,
+	/*
+	 * All but the beginning of a test that follows another: it was looked at
+	 * when that one ended.
+	 */
+	WIRE_OUTSIDE_KNOWN,
+};
