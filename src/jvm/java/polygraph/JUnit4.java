@@ -128,12 +128,15 @@ final class JUnit4 implements Adapter {
 		for (int from = 0; from < entries.size();) {
 			Runner runner = Request.aClass(type).getRunner();
 			List<String> natural = names(runner);
-			int to = together(runner.getDescription(), entries, from);
-			arrange(runner, entries.subList(from, to));
-			if (!isArranged(runner, entries.subList(from, to))) {
-				to = from + ascending(natural, entries.subList(from, to));
-				runner = Request.aClass(type).getRunner();
+			int to = entries.size();
+			if (!equal(natural, entries.subList(from, to))) {
+				to = together(runner.getDescription(), entries, from);
 				arrange(runner, entries.subList(from, to));
+				if (!startWith(names(runner), entries.subList(from, to))) {
+					to = from + ascending(natural, entries.subList(from, to));
+					runner = Request.aClass(type).getRunner();
+					arrange(runner, entries.subList(from, to));
+				}
 			}
 			RunNotifier notifier = new RunNotifier();
 			notifier.addListener(new Listener(outcomes, isPlain(runner) ? runner : null));
@@ -152,20 +155,24 @@ final class JUnit4 implements Adapter {
 		try {
 			Method test = JUnit38ClassRunner.class.getDeclaredMethod("getTest");
 			test.setAccessible(true);
-			return isPlain((Test)test.invoke(runner));
+			return isPlain((Test)test.invoke(runner), new HashSet<>());
 		} catch (ReflectiveOperationException other) {
 			return false;
 		}
 	}
 
-	/** No decorator, and no class that runs its tests in a way of its own. */
-	private static boolean isPlain(Test test) throws NoSuchMethodException {
+	/**
+	 * No decorator, and no class that runs its tests in a way of its own.
+	 * @param known classes that do not
+	 */
+	private static boolean isPlain(Test test, Set<Class<?>> known) throws NoSuchMethodException {
 		if (test instanceof TestCase)
-			return test.getClass().getMethod("run", TestResult.class).getDeclaringClass() == TestCase.class;
+			return !known.add(test.getClass())
+				|| test.getClass().getMethod("run", TestResult.class).getDeclaringClass() == TestCase.class;
 		if (test.getClass() != TestSuite.class)
 			return false;
 		for (Test inner : Collections.list(((TestSuite)test).tests()))
-			if (!isPlain(inner))
+			if (!isPlain(inner, known))
 				return false;
 		return true;
 	}
@@ -177,9 +184,12 @@ final class JUnit4 implements Adapter {
 		return names;
 	}
 
+	private static boolean equal(List<String> names, List<Entry> entries) {
+		return names.size() == entries.size() && startWith(names, entries);
+	}
+
 	/** A class with @FixMethodOrder keeps its order, as do runners that cannot sort. */
-	private static boolean isArranged(Runner runner, List<Entry> entries) {
-		List<String> names = names(runner);
+	private static boolean startWith(List<String> names, List<Entry> entries) {
 		for (int i = 0; i < entries.size(); i++)
 			if (i >= names.size() || !names.get(i).equals(entries.get(i).key))
 				return false;
