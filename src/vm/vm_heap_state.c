@@ -3,8 +3,13 @@
  * compares it, except for security providers: to ask the library for these would
  * load them all.
  */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "vm/vm_heap_internal.h"
 #include "vm/vm_heap_message.h"
@@ -24,6 +29,7 @@ static struct {
 	jclass logging;
 	jobject list; /* of providers, as it was */
 	char *names;  /* in it */
+	unsigned long long looked; /* when; as the start of tasks is counted */
 } state;
 
 void heap_state_eager(void)
@@ -31,12 +37,76 @@ void heap_state_eager(void)
 	state.eager = true;
 }
 
+/* ---- tasks of the kernel: a thread that was woken may not show it yet ---- */
+
+static unsigned long long state_now(void)
+{
+	struct timespec now = {};
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	unsigned long long rate = (unsigned long long)sysconf(_SC_CLK_TCK);
+	return (unsigned long long)now.tv_sec * rate +
+	       (unsigned long long)now.tv_nsec * rate / 1000000000U;
+}
+
+/* What follows the name in /proc/PID/task/TID/stat; NULL: it is gone. */
+static const char *task_read(int tasks, const char *name, char *buffer,
+			     size_t size)
+{
+	char path[300];
+	snprintf(path, sizeof(path), "%s/stat", name);
+	int fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	ssize_t got = read(fd, buffer, size - 1);
+	close(fd);
+	buffer[got > 0 ? got : 0] = '\0';
+	const char *end = strrchr(buffer, ')');
+	return end ? end + 1 : NULL;
+}
+
+/* It was there before, or sleeps. */
+static bool task_is_at_rest(int tasks, const char *name)
+{
+	/* After the state 18 numbers, then the start. */
+	static const char format[] =
+		" %c%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%llu";
+	char buffer[1024], run = 'R';
+	unsigned long long start = 0;
+	const char *line = task_read(tasks, name, buffer, sizeof(buffer));
+	if (!line || sscanf(line, format, &run, &start) != 2)
+		return !line;
+	return run == 'S' || start < state.looked;
+}
+
+/* boolean newTasksSleep() */
+static jboolean JNICALL state_new_tasks_sleep(JNIEnv *env, jclass self)
+{
+	(void)env, (void)self;
+	DIR *tasks = opendir("/proc/self/task");
+	char own[32];
+	bool sleep = tasks;
+	snprintf(own, sizeof(own), "%d", (int)gettid());
+	for (struct dirent *task; sleep && (task = readdir(tasks));)
+		sleep = *task->d_name == '.' || !strcmp(task->d_name, own) ||
+			task_is_at_rest(dirfd(tasks), task->d_name);
+	if (tasks)
+		closedir(tasks);
+	return sleep;
+}
+
+/* ---- polygraph.State ---- */
+
 static bool state_find(JNIEnv *env)
 {
+	static const JNINativeMethod tasks = {
+		"newTasksSleep",
+		"()Z",
+		(void *)state_new_tasks_sleep,
+	};
 	if (state.changes || state.lost)
 		return state.changes;
 	jclass class = (*env)->FindClass(env, "polygraph/State");
-	if (class) {
+	if (class && !(*env)->RegisterNatives(env, class, &tasks, 1)) {
 		state.class = (*env)->NewGlobalRef(env, class);
 		state.changes = (*env)->GetStaticMethodID(
 			env, class, "changes", "(Z)[Ljava/lang/String;");
@@ -186,6 +256,7 @@ void heap_state_update(JNIEnv *env, bool tells, uint32_t entry)
 		env, state.class, state.changes,
 		state.eager || state_is_used(state.logging));
 	(*env)->ExceptionClear(env);
+	state.looked = state_now();
 	jsize n = triples ? (*env)->GetArrayLength(env, triples) : 0;
 	char *providers = state_update_providers(env);
 	bool moved = providers && strcmp(providers, state.names) != 0;

@@ -17,8 +17,8 @@ import java.util.logging.Logger;
  * it, and the thread that tests run on. The agent asks at the points of a test (src/vm/vm_heap_state.c).
  */
 final class State {
-	/** A thread that is about to end has this long. */
-	private static final long ENDING_MS = 50;
+	/** Threads that are about to end have this long. */
+	private static final long ENDING_NS = 50_000_000;
 	private static final String DEFAULT = "default";
 
 	private static Map<String, String> environment = new HashMap<>(System.getenv());
@@ -136,16 +136,34 @@ final class State {
 		return running;
 	}
 
-	private static boolean ends(Thread thread) {
+	/** Have all tasks of the kernel that began since the last call of changes() nothing to do? */
+	private static native boolean newTasksSleep();
+
+	/** Does each wait for another one, without a limit, and was not woken yet? */
+	private static boolean onlyWait(List<Thread> threads) {
+		for (Thread thread : threads)
+			if (thread.getState() != Thread.State.WAITING || thread.isInterrupted())
+				return false;
+		return newTasksSleep();
+	}
+
+	/** Those that do not end in time. What waits does not end by itself. */
+	private static List<Thread> left(List<Thread> began) {
+		List<Thread> left = new ArrayList<>(began);
+		long since = System.nanoTime();
 		boolean interrupted = Thread.interrupted();
-		try {
-			thread.join(ENDING_MS);
-		} catch (InterruptedException again) {
-			interrupted = true;
+		left.removeIf(thread -> !thread.isAlive());
+		while (!left.isEmpty() && System.nanoTime() - since < ENDING_NS && !onlyWait(left)) {
+			try {
+				left.get(0).join(1);
+			} catch (InterruptedException again) {
+				interrupted = true;
+			}
+			left.removeIf(thread -> !thread.isAlive());
 		}
 		if (interrupted)
 			Thread.currentThread().interrupt();
-		return !thread.isAlive();
+		return left;
 	}
 
 	/** The outermost frame that is not the library's: what was started. */
@@ -164,15 +182,19 @@ final class State {
 	}
 
 	private static void compareThreads(List<String> changes) {
-		List<Thread> now = running();
 		Set<Long> ids = new HashSet<>();
-		Map<String, Thread> left = new TreeMap<>();
-		for (Thread thread : now) {
+		List<Thread> began = new ArrayList<>();
+		for (Thread thread : running()) {
 			ids.add(thread.getId());
-			if (!threads.contains(thread.getId()) && !ends(thread))
-				left.put(steady(thread.getName()), thread);
+			if (!threads.contains(thread.getId()))
+				began.add(thread);
 		}
 		threads = ids;
+		if (began.isEmpty())
+			return;
+		Map<String, Thread> left = new TreeMap<>();
+		for (Thread thread : left(began))
+			left.put(steady(thread.getName()), thread);
 		left.forEach((name, thread) -> {
 			String state = thread.getState().toString().toLowerCase().replace('_', ' ');
 			add("thread[" + name + "]", "absent", state + place(thread), changes);

@@ -48,6 +48,35 @@ public class SharedTest {
 		pool.submit(() -> 1).get();
 		pool.shutdown();
 	}
+	@Test public void largePoolEnds() throws Exception {
+		ExecutorService pool = Executors.newFixedThreadPool(40);
+		for (int i = 0; i < 40; i++)
+			pool.submit(() -> 1).get();
+		pool.shutdown();
+	}
+	/** One waits for the other, which ends soon. */
+	@Test public void bothEnd() throws Exception {
+		CountDownLatch done = new CountDownLatch(1), waits = new CountDownLatch(1);
+		Thread waiter = new Thread(() -> {
+			try {
+				waits.countDown();
+				done.await();
+			} catch (InterruptedException stopped) {
+				/* It ends. */
+			}
+		}, "waiter");
+		Thread waker = new Thread(() -> {
+			try {
+				Thread.sleep(15);
+				done.countDown();
+			} catch (InterruptedException stopped) {
+				/* It ends. */
+			}
+		}, "waker");
+		waiter.start();
+		waker.start();
+		waits.await();
+	}
 	@Test public void commonPool() throws Exception {
 		CompletableFuture.supplyAsync(() -> 1).get();
 		new CompletableFuture<Integer>().completeOnTimeout(1, 1, TimeUnit.MILLISECONDS).get();
