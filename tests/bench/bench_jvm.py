@@ -38,6 +38,7 @@ GOAL_RATIO = 1.15  # geometric mean over projects
 GOAL_GROWTH = 2  # of what a test costs more, from the smallest heap to the largest
 NOISE_US = 20  # less than that is not told apart
 LONG_SECONDS = 5
+ROUNDS_SECONDS = 15  # short projects are run more often, as chance weighs more there
 EXAMINED = re.compile(r"VM \d+: heap examined (\d+) times, changed (\d+) times, compared as a whole (\d+) times, walked (\d+) "
                       r"times; (\d+) objects; (\d+) us, at most (\d+) us; (\d+) ms of processor time")
 
@@ -197,8 +198,9 @@ def listed_classes(options, folder, class_path, classes, without):
     """Classes whose tests are run on both sides, those that are left out, and how many tests there are."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run([options.polygraph, "run", "--format", "json", "--output", file.name, "--timeout", f"{4 * LONG_SECONDS}s",
-                        *(word for pattern in without for word in ("--tests", pattern)), "--classpath", class_path, "--test-classes", classes], cwd=folder, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+                        *(word for pattern in without for word in ("--tests", pattern)), "--classpath", class_path,
+                        "--test-classes", classes], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, check=False)
         report = json.loads(Path(file.name).read_text())
     # Names begin with the class: the longest of which there is a file.
     found, dropped = {}, set()
@@ -237,7 +239,9 @@ def bench_project(options, folder, rows):
         command = pollution(options, class_path, classes, ["--sandbox", "never", *more], [], without)
         return lambda: FirstPass(command, folder)
 
-    rounds = in_turns([lambda: Plain(plain, folder), first_pass("--only", "memory"), first_pass()], 3 if options.quick else 5)
+    least, most = (3, 3) if options.quick else (5, 15)
+    times = min(max(least, round(ROUNDS_SECONDS / Plain(plain, folder).wall)), most)
+    rounds = in_turns([lambda: Plain(plain, folder), first_pass("--only", "memory"), first_pass()], times)
     shown, medians = [], []
     for kind in (1, 2):
         for clock in ("cpu", "wall"):
