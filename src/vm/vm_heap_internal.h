@@ -227,7 +227,7 @@ struct heap_graph {
 	} locals;	 /* nodes: thread-locals */
 	uint64_t *roots; /* values: as in bytes */
 	size_t n_roots;
-	size_t first_nodes; /* when it was made */
+	size_t first_nodes; /* when it was made, and of roots since */
 	/* Of a view of another graph as it was: what has changed since. */
 	const struct heap_past *past;
 };

@@ -34,10 +34,12 @@
 #define GAP_MAX 16
 /* The heap may be spread over that many pages: 1 TiB. */
 #define PAGES_MAX ((uint64_t)1 << 28)
-/* Objects that are made later may lie so far before and after: 4 GiB. */
-#define PAGES_AROUND ((uint64_t)1 << 20)
+/* Objects that are met later may lie so far before and after: 64 GiB. */
+#define PAGES_AROUND ((uint64_t)1 << 24)
 /* More are brought together where they touch. */
 #define RANGES_MAX 512
+/* So many ranges are scanned one by one. */
+#define CALLS_MAX 16
 /* Pages of a huge one, how many of those are worth it, with so many objects each. */
 #define HUGE_PAGES ((uint64_t)512)
 #define HUGE_MIN ((uint64_t)8)
@@ -206,11 +208,10 @@ static void page_check_written(struct heap_graph *graph, uint64_t page)
 
 /*
  * Compares what is on the written pages of a range, which with @protect are so no
- * more. Memory that is not registered is skipped at little cost, so that one call
- * is enough for all.
+ * more. @also: what else the pages have to be.
  */
-static bool range_scan(const struct page_range *range, bool protect,
-		       struct heap_graph *graph)
+static bool range_scan(const struct page_range *range, uint64_t also,
+		       bool protect, struct heap_graph *graph)
 {
 	struct written_region regions[REGIONS];
 	struct written_scan scan = {
@@ -220,7 +221,7 @@ static bool range_scan(const struct page_range *range, bool protect,
 		.end = range->end << PAGE_BITS,
 		.vec = (uint64_t)regions,
 		.vec_len = REGIONS,
-		.category_mask = IS_REGISTERED | IS_WRITTEN,
+		.category_mask = also | IS_WRITTEN,
 		.return_mask = IS_WRITTEN,
 	};
 	while (scan.start < scan.end) {
@@ -383,16 +384,33 @@ static struct page_range pages_span(void)
 	return span;
 }
 
+/*
+ * The kernel has a way of its own, several times as fast, if nothing is asked but
+ * whether pages were written: then all that is not registered counts as written.
+ * Where there are many ranges, one call is faster that skips what lies between.
+ */
+static bool pages_scan(bool protect, struct heap_graph *graph)
+{
+	const struct page_range span = pages_span();
+	if (pages.ranges.n > CALLS_MAX)
+		return span.start >= span.end ||
+		       range_scan(&span, IS_REGISTERED, protect, graph);
+	for (size_t i = 0; i < pages.ranges.n; i++) {
+		const struct page_range *range = &pages.ranges.data[i];
+		if (!range->loose && !range_scan(range, 0, protect, graph))
+			return false;
+	}
+	return true;
+}
+
 void heap_pages_check(struct heap_graph *graph)
 {
 	if (pages.on) {
-		const struct page_range span = pages_span();
 		/* First: what is written from then on is seen next time. */
 		bool protect = pages.compared > COMPARED_MAX;
 		pages.compared = protect ? 0 : pages.compared;
 		pages_check_loose(graph);
-		pages.failed = span.start < span.end &&
-			       !range_scan(&span, protect, graph);
+		pages.failed = !pages_scan(protect, graph);
 		if (pages.failed)
 			heap_pages_reset();
 	}

@@ -339,6 +339,23 @@ static void update_find_dirty(struct heap_graph *graph,
 
 /* ---- all ---- */
 
+/*
+ * What new roots lead to is no garbage, however much it is.
+ * False: objects have moved before all was known of it.
+ */
+static bool update_add_roots(JNIEnv *env, struct heap_walk *walk)
+{
+	struct heap_graph *graph = walk->graph;
+	size_t nodes = graph->nodes.n;
+	bool more = graph->n_roots < heap.roots.n;
+	walk_new_roots(walk);
+	if (!walk_complete(env, walk))
+		return false;
+	if (more)
+		graph->first_nodes += graph->nodes.n - nodes;
+	return true;
+}
+
 /* False: objects have moved before all was known of them. */
 static bool update_graph(JNIEnv *env, struct heap_graph *graph,
 			 struct heap_update *update)
@@ -356,8 +373,7 @@ static bool update_graph(JNIEnv *env, struct heap_graph *graph,
 	update_roots(&walk, old, false, &dropped);
 	update_slots(&walk, &update->past, slot_add, NULL);
 	walk_rest(&walk);
-	walk_new_roots(&walk);
-	bool known = walk_complete(env, &walk);
+	bool known = update_add_roots(env, &walk);
 	if (known) {
 		update_drop(graph, &dropped);
 		update_parents(&walk);
@@ -389,8 +405,7 @@ static enum heap_found update_new_roots(JNIEnv *env, struct heap_graph *graph)
 	struct heap_walk walk = { .graph = graph };
 	if (graph->n_roots == heap.roots.n)
 		return HEAP_SAME;
-	walk_new_roots(&walk);
-	bool known = walk_complete(env, &walk);
+	bool known = update_add_roots(env, &walk);
 	if (known) {
 		update_shorten(graph, &walk.adopters);
 		heap_pages_index(graph);
