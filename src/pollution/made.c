@@ -45,13 +45,10 @@ static void made_on_read(void *data, size_t test, size_t place, bool fills)
 {
 	struct made *made = data;
 	struct leftover *leftover = made->leftover;
-	(void)place, (void)fills;
-	for (size_t i = 0; i < leftover->readers.n; i++) {
-		if (leftover->readers.data[i] == test)
-			return;
-	}
+	(void)place;
 	if (test != leftover->test)
-		search_fail(made->search, vec_push(&leftover->readers, test));
+		search_fail(made->search,
+			    leftover_add_reader(leftover, test, fills));
 }
 
 static void made_on_finish(void *data, const struct suite_result *result)
@@ -87,7 +84,7 @@ static struct err *made_find_readers(struct made *made, size_t maker,
 		.from_test = leftover->test,
 	};
 	leftover->readers.n = 0;
-	leftover->readers_known = false;
+	leftover->readers_known = leftover->read_plainly = false;
 	if (!suite_places_max(search->suite) || search_is_late(search))
 		return NULL;
 	_cleanup_(freep) size_t *all = calloc(n + 3, sizeof(*all));

@@ -135,6 +135,10 @@ class Meaning(unittest.TestCase):
         self.assertIn(severities[("FillsTest.a_fills", "Fills.grown")], ("low", "medium"))
         for root in ("slots", "byKey", "name"):
             self.assertEqual(severities[("FillsTest.c_adds", f"Looks.{root}")], "high", root)
+        # Of an object that is made when it is first needed, what changes when it is there, and who reads that.
+        made = found["MadeTest.a_fills", "Made.instance"]
+        self.assertEqual((made["severity"], made["path"]), ("medium", "subject.Made.instance.slots[3]"))
+        self.assertEqual([short(test) for test in made["readers"]], ["MadeTest.c_reads", "MadeTest.d_reads"])
         # Counts are judged by what they do to outcomes, and are never taken for a cache.
         self.assertNotIn("cache", found[("FillsTest.e_counts", "Looks.counts")]["message"])
 
