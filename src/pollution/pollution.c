@@ -198,6 +198,7 @@ void search_note_verdict(struct pollution_search *search,
 		[UNSTEADY_APART] = "after other tests than before",
 	};
 	uint8_t *unsteady = &search->unsteady[result->test];
+	search->ended[result->test] = (uint8_t)result->outcome;
 	if (result->outcome == search->outcomes[result->test])
 		return;
 	if (!(*unsteady & how))
@@ -520,9 +521,11 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 	search.took = took;
 	search.outcomes = calloc(suite_count(suite) + 1, 1);
 	search.unsteady = calloc(suite_count(suite) + 1, 1);
-	if (!search.outcomes || !search.unsteady || !took) {
+	search.ended = calloc(suite_count(suite) + 1, 1);
+	if (!search.outcomes || !search.unsteady || !search.ended || !took) {
 		free(search.outcomes);
 		free(search.unsteady);
+		free(search.ended);
 		return err_nomem();
 	}
 	uint64_t start = clock_now();
@@ -559,6 +562,7 @@ struct err *pollution_find(struct suite *suite, const size_t *order, size_t n,
 	early_free(&search.early);
 	left_out_sort(ret);
 	free(search.unsteady);
+	free(search.ended);
 	originals_destroy(search.originals);
 	regexes_free(&search.include);
 	regexes_free(&search.exclude);

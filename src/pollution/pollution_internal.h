@@ -61,6 +61,7 @@ struct pollution_search {
 	uint64_t first_ns; /* that the first run took */
 	size_t middle;	   /* entry from which its rest can be run; 0: none */
 	uint8_t *outcomes; /* by test: in the first run */
+	uint8_t *ended;	   /* by test: in its last run after that */
 	uint64_t *took;	   /* by test: ns of the first run */
 	uint8_t *unsteady; /* by test: enum search_unsteady */
 	enum search_unsteady how;    /* what runs are now */

@@ -616,27 +616,18 @@ static void lazy_changed(void *data, size_t entry, size_t test,
 	}
 }
 
-/* Did the readers that were tried end alone as they did in the suite? */
-static bool end_alike(const struct pollution_search *search,
-		      const struct leftover *leftover)
-{
-	for (size_t i = 0; i < MIN(leftover->readers.n, LAZY_READERS_MAX); i++)
-		if (search->unsteady[leftover->readers.data[i]] &
-		    UNSTEADY_APART)
-			return false;
-	return true;
-}
-
 /* Runs of readers, each made once, and not too many. */
 struct lazy_runs {
-	struct map_u64 alone; /* test → 1 */
-	struct map_u64 after; /* both tests → 1 */
+	struct map_u64 alone; /* test → outcome */
+	struct map_u64 pairs; /* both tests → outcome of the second */
+	struct map_u64 after; /* both tests → 1: the first ran often */
 	size_t n;
 };
 
 static void lazy_runs_freep(struct lazy_runs *runs)
 {
 	map_u64_free(&runs->alone);
+	map_u64_free(&runs->pairs);
 	map_u64_free(&runs->after);
 }
 
@@ -644,6 +635,68 @@ static bool lazy_enough(const struct pollution_search *search,
 			const struct lazy_runs *runs)
 {
 	return runs->n >= LAZY_RUNS_MAX || search_is_late(search);
+}
+
+/* How the last test of a run ended; OUTCOME_NONE if there was no time for it. */
+static struct err *lazy_run(struct pollution_search *search,
+			    struct lazy_runs *runs, const size_t *tests,
+			    size_t n, const struct suite_observer *observer,
+			    enum outcome *ret)
+{
+	uint8_t *ended = &search->ended[tests[n - 1]];
+	*ended = OUTCOME_NONE;
+	runs->n++;
+	TRY(search_run(search, tests, n, observer));
+	*ret = *ended;
+	return NULL;
+}
+
+/*
+ * Does it end right after the leftover's test as it does alone? Then whatever
+ * makes it end otherwise in the suite is not this leftover. False where there
+ * was no time to see.
+ */
+static struct err *ends_as_alone(struct pollution_search *search,
+				 struct lazy_runs *runs,
+				 const struct leftover *leftover, size_t reader,
+				 bool *ret)
+{
+	const size_t pair[] = { leftover->test, reader };
+	const struct suite_observer observer = {
+		.finished = search_count_finished,
+		.limit = search_limit,
+		.data = search,
+	};
+	uint64_t alone, after;
+	enum outcome ended;
+	uint64_t key = leftover->test * suite_count(search->suite) + reader;
+	*ret = false;
+	if (!map_u64_get(&runs->alone, reader, &alone))
+		return NULL;
+	if (!map_u64_get(&runs->pairs, key, &after)) {
+		if (lazy_enough(search, runs))
+			return NULL;
+		TRY(lazy_run(search, runs, pair, 2, &observer, &ended));
+		after = ended;
+		TRY(map_u64_put(&runs->pairs, key, after));
+	}
+	*ret = after == alone && alone != OUTCOME_NONE;
+	return NULL;
+}
+
+/* Do the readers that were tried end alike, whether it is there or not? */
+static struct err *readers_end_alike(struct pollution_search *search,
+				     struct lazy_runs *runs,
+				     const struct leftover *leftover, bool *ret)
+{
+	*ret = true;
+	for (size_t i = 0;
+	     *ret && i < MIN(leftover->readers.n, LAZY_READERS_MAX); i++) {
+		size_t reader = leftover->readers.data[i];
+		if (search->unsteady[reader] & UNSTEADY_APART)
+			TRY(ends_as_alone(search, runs, leftover, reader, ret));
+	}
+	return NULL;
 }
 
 /*
@@ -677,11 +730,12 @@ static struct err *judge_readers(struct pollution_search *search,
 				 struct leftover *leftover)
 {
 	size_t tried = MIN(leftover->readers.n, LAZY_READERS_MAX);
-	bool all = true;
+	bool all = true, alike = false;
 	for (size_t i = 0; leftover->fill >= tried && i < tried; i++)
 		TRY(try_reader_after(search, runs, leftover,
 				     leftover->readers.data[i], &all));
-	bool alike = all && end_alike(search, leftover);
+	if (all)
+		TRY(readers_end_alike(search, runs, leftover, &alike));
 	leftover->alike = alike;
 	leftover->judged = true;
 	leftover->lazy = leftover->same >= tried &&
@@ -745,14 +799,15 @@ static struct err *run_readers_alone(struct pollution_search *search)
 		for (size_t j = 0;
 		     j < MIN(leftover->readers.n, LAZY_READERS_MAX); j++) {
 			uint64_t known;
+			enum outcome ended;
 			size_t test = leftover->readers.data[j];
 			if (map_u64_get(&runs.alone, test, &known))
 				continue;
 			if (lazy_enough(search, &runs))
 				return NULL;
-			runs.n++;
-			TRY(map_u64_put(&runs.alone, test, 1));
-			TRY(search_run(search, &test, 1, &observer));
+			TRY(lazy_run(search, &runs, &test, 1, &observer,
+				     &ended));
+			TRY(map_u64_put(&runs.alone, test, ended));
 		}
 		TRY(judge_readers(search, &runs, leftover));
 	}

@@ -139,6 +139,9 @@ class Meaning(unittest.TestCase):
         made = found["MadeTest.a_fills", "Made.instance"]
         self.assertEqual((made["severity"], made["path"]), ("medium", "subject.Made.instance.slots[3]"))
         self.assertEqual([short(test) for test in made["readers"]], ["MadeTest.c_reads", "MadeTest.d_reads"])
+        # A reader fails alone for another reason; another does because what it reads is not there.
+        self.assertEqual(severities["ApartTest.a_fills", "Apart.slots"], "medium")
+        self.assertEqual(severities["ApartTest.a_fills", "Apart.entries"], "high")
         # Counts are judged by what they do to outcomes, and are never taken for a cache.
         self.assertNotIn("cache", found[("FillsTest.e_counts", "Looks.counts")]["message"])
 
