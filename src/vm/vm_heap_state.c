@@ -48,50 +48,58 @@ static unsigned long long state_now(void)
 	       (unsigned long long)now.tv_nsec * rate / 1000000000U;
 }
 
-/* What follows the name in /proc/PID/task/TID/stat; NULL: it is gone. */
-static const char *task_read(int tasks, const char *name, char *buffer,
-			     size_t size)
+/* Did it begin since State was last asked? Also says how it is. */
+static bool task_is_new(int tasks, const char *name, char *ret_run)
 {
-	char path[300];
+	/* After the name and the state 18 numbers, then the start. */
+	static const char format[] =
+		" %c%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%llu";
+	char path[300], buffer[1024];
+	unsigned long long start = 0;
 	snprintf(path, sizeof(path), "%s/stat", name);
 	int fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return NULL;
-	ssize_t got = read(fd, buffer, size - 1);
+		return false;
+	ssize_t got = read(fd, buffer, sizeof(buffer) - 1);
 	close(fd);
 	buffer[got > 0 ? got : 0] = '\0';
 	const char *end = strrchr(buffer, ')');
-	return end ? end + 1 : NULL;
+	if (got <= 0)
+		return false;
+	*ret_run = 'R';
+	return !end || sscanf(end + 1, format, ret_run, &start) != 2 ||
+	       start >= state.looked;
 }
 
-/* It was there before, or sleeps. */
-static bool task_is_at_rest(int tasks, const char *name)
+/* Processor time of a thread of this process: see clock_getcpuclockid(3). */
+static jlong task_worked(const char *name)
 {
-	/* After the state 18 numbers, then the start. */
-	static const char format[] =
-		" %c%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%llu";
-	char buffer[1024], run = 'R';
-	unsigned long long start = 0;
-	const char *line = task_read(tasks, name, buffer, sizeof(buffer));
-	if (!line || sscanf(line, format, &run, &start) != 2)
-		return !line;
-	return run == 'S' || start < state.looked;
+	struct timespec used = {};
+	unsigned id = (unsigned)strtoul(name, NULL, 10);
+	if (clock_gettime((clockid_t)(~id << 3 | 6), &used))
+		return 0;
+	return (jlong)used.tv_sec * 1000000000 + (jlong)used.tv_nsec;
 }
 
-/* boolean newTasksSleep() */
-static jboolean JNICALL state_new_tasks_sleep(JNIEnv *env, jclass self)
+/* long newTasksWorked() */
+static jlong JNICALL state_new_tasks_worked(JNIEnv *env, jclass self)
 {
 	(void)env, (void)self;
 	DIR *tasks = opendir("/proc/self/task");
-	char own[32];
+	char own[32], run;
 	bool sleep = tasks;
+	jlong worked = 0;
 	snprintf(own, sizeof(own), "%d", (int)gettid());
-	for (struct dirent *task; sleep && (task = readdir(tasks));)
-		sleep = *task->d_name == '.' || !strcmp(task->d_name, own) ||
-			task_is_at_rest(dirfd(tasks), task->d_name);
+	for (struct dirent *task; tasks && (task = readdir(tasks));) {
+		if (*task->d_name == '.' || !strcmp(task->d_name, own) ||
+		    !task_is_new(dirfd(tasks), task->d_name, &run))
+			continue;
+		sleep &= run == 'S';
+		worked += task_worked(task->d_name);
+	}
 	if (tasks)
 		closedir(tasks);
-	return sleep;
+	return sleep ? -1 : worked;
 }
 
 /* ---- polygraph.State ---- */
@@ -99,9 +107,9 @@ static jboolean JNICALL state_new_tasks_sleep(JNIEnv *env, jclass self)
 static bool state_find(JNIEnv *env)
 {
 	static const JNINativeMethod tasks = {
-		"newTasksSleep",
-		"()Z",
-		(void *)state_new_tasks_sleep,
+		"newTasksWorked",
+		"()J",
+		(void *)state_new_tasks_worked,
 	};
 	if (state.changes || state.lost)
 		return state.changes;

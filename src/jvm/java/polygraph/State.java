@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -17,8 +18,8 @@ import java.util.logging.Logger;
  * it, and the thread that tests run on. The agent asks at the points of a test (src/vm/vm_heap_state.c).
  */
 final class State {
-	/** Threads that are about to end have this long. */
-	private static final long ENDING_NS = 50_000_000;
+	/** Threads that are about to end have this long, and this long if all they lack is a processor. */
+	private static final long ENDING_NS = 50_000_000, STARVED_NS = 2_000_000_000;
 	private static final String DEFAULT = "default";
 
 	private static Map<String, String> environment = new HashMap<>(System.getenv());
@@ -136,30 +137,42 @@ final class State {
 		return running;
 	}
 
-	/** Have all tasks of the kernel that began since the last call of changes() nothing to do? */
-	private static native boolean newTasksSleep();
+	/** For how long, in ns, tasks of the kernel have run that began since the last call of changes(); -1: all of them sleep. */
+	private static native long newTasksWorked();
 
 	/** Does each wait for another one, without a limit, and was not woken yet? */
 	private static boolean onlyWait(List<Thread> threads) {
 		for (Thread thread : threads)
 			if (thread.getState() != Thread.State.WAITING || thread.isInterrupted())
 				return false;
-		return newTasksSleep();
+		return newTasksWorked() < 0;
 	}
 
-	/** Those that do not end in time. What waits does not end by itself. */
+	/**
+	 * Those that do not end in time. What waits does not end by itself; seen twice, as a thread that was woken in the
+	 * middle of a collection sleeps until that is done. Time does not count in which one ended, or was ready to run and
+	 * had no processor.
+	 */
 	private static List<Thread> left(List<Thread> began) {
 		List<Thread> left = new ArrayList<>(began);
-		long since = System.nanoTime();
+		long start = System.nanoTime(), last = start, worked = 0, counted = 0;
+		int waits = 0;
 		boolean interrupted = Thread.interrupted();
 		left.removeIf(thread -> !thread.isAlive());
-		while (!left.isEmpty() && System.nanoTime() - since < ENDING_NS && !onlyWait(left)) {
+		while (!left.isEmpty() && counted < ENDING_NS && last - start < STARVED_NS && waits < 2) {
+			waits = onlyWait(left) ? waits + 1 : 0;
 			try {
 				left.get(0).join(1);
 			} catch (InterruptedException again) {
 				interrupted = true;
 			}
-			left.removeIf(thread -> !thread.isAlive());
+			boolean ended = left.removeIf(thread -> !thread.isAlive());
+			long now = System.nanoTime(), work = newTasksWorked();
+			boolean starved = work >= 0 && work - worked < (now - last) / 2;
+			if (!ended && !starved)
+				counted += now - last;
+			last = now;
+			worked = work;
 		}
 		if (interrupted)
 			Thread.currentThread().interrupt();
@@ -196,8 +209,9 @@ final class State {
 		for (Thread thread : left(began))
 			left.put(steady(thread.getName()), thread);
 		left.forEach((name, thread) -> {
-			String state = thread.getState().toString().toLowerCase().replace('_', ' ');
-			add("thread[" + name + "]", "absent", state + place(thread), changes);
+			String state = thread.getState().toString().toLowerCase(Locale.ROOT).replace('_', ' ');
+			if (thread.isAlive())
+				add("thread[" + name + "]", "absent", state + place(thread), changes);
 		});
 	}
 }
