@@ -28,7 +28,8 @@ struct jvm_outside {
 	struct jvm_suite *suite;
 	const struct suite_watch *watch; /* NULL: it looks for readers */
 	char *directory;
-	struct strv libraries; /* folders of jars and of the JDK */
+	struct strv home;      /* of the JDK */
+	struct strv libraries; /* folders in which jars are */
 	bool follows;
 	char *why_not;
 	bool said;
@@ -53,11 +54,16 @@ struct jvm_seen {
 
 /* ---- what is the VM's own ---- */
 
-static struct err *outside_add_folder(struct jvm_outside *outside,
-				      const char *file)
+static struct err *outside_add_folder(struct jvm_outside *outside, char *entry)
 {
 	char path[PATH_MAX];
-	if (!realpath(file, path))
+	if (str_ends(entry, "/*")) {
+		entry[strlen(entry) - 1] = '\0';
+		return realpath(entry, path)
+			       ? strv_add(&outside->libraries, path)
+			       : NULL;
+	}
+	if (!str_ends(entry, ".jar") || !realpath(entry, path))
 		return NULL;
 	return strv_add(&outside->libraries, dirname(path));
 }
@@ -69,10 +75,8 @@ static struct err *outside_find_libraries(struct jvm_outside *outside)
 	if (!all)
 		return err_nomem();
 	char *rest = all;
-	for (char *entry; (entry = strsep(&rest, ":"));) {
-		if (str_ends(entry, ".jar"))
-			TRY(outside_add_folder(outside, entry));
-	}
+	for (char *entry; (entry = strsep(&rest, ":"));)
+		TRY(outside_add_folder(outside, entry));
 	return NULL;
 }
 
@@ -83,7 +87,7 @@ static struct err *outside_find_home(struct jvm_outside *outside, pid_t pid)
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
 	if (!realpath(link, path))
 		return NULL;
-	return strv_add(&outside->libraries, dirname(dirname(path)));
+	return strv_add(&outside->home, dirname(dirname(path)));
 }
 
 static bool seen_ignores(void *data, const char *thing, bool writes)
@@ -92,6 +96,7 @@ static bool seen_ignores(void *data, const char *thing, bool writes)
 	static const char *const own[] = { "/dev/random", "/dev/urandom",
 					   "userfaultfd", "socket unix" };
 	const struct jvm_seen *seen = data;
+	const struct strv *home = &seen->outside->home;
 	const struct strv *libraries = &seen->outside->libraries;
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
 		if (!strcmp(thing, own[i]))
@@ -100,8 +105,13 @@ static bool seen_ignores(void *data, const char *thing, bool writes)
 	if (str_starts(thing, "/proc/") ||
 	    str_starts(thing, "/memfd:java_heap"))
 		return true;
+	for (size_t i = 0; !writes && i < home->n; i++) {
+		if (path_is_below(thing, home->data[i]))
+			return true;
+	}
 	for (size_t i = 0; !writes && i < libraries->n; i++) {
-		if (path_is_below(thing, libraries->data[i]))
+		if (path_is_below(thing, libraries->data[i]) &&
+		    str_ends(thing, ".jar"))
 			return true;
 	}
 	return false;
@@ -222,6 +232,7 @@ void jvm_outside_destroy(struct jvm_outside *outside)
 {
 	if (!outside)
 		return;
+	strv_free(&outside->home);
 	strv_free(&outside->libraries);
 	vec_free(&outside->roots);
 	vec_free(&outside->places);

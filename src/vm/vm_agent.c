@@ -18,9 +18,10 @@
 /* Of the process where the controller is gone, or says nonsense. */
 #define LOST_STATUS 125
 
+/* Points first: its test_ends() waits for what other parts do at one. */
 static const struct vm_part *const parts[] = {
-	&vm_choices,	    &vm_heap_part,   &vm_outside_part,
-	&vm_schedules_part, &vm_points_part, NULL,
+	&vm_points_part,  &vm_choices,	      &vm_heap_part,
+	&vm_outside_part, &vm_schedules_part, NULL,
 };
 
 static struct {
@@ -177,13 +178,59 @@ static jboolean JNICALL agent_wants_points(JNIEnv *env, jclass self)
 	return vm_points_are_wanted();
 }
 
-/* void runs(java.lang.reflect.Executable) */
-static void JNICALL agent_test_runs(JNIEnv *env, jclass self, jobject method)
+static bool agent_method_is(jmethodID method, const char *name,
+			    const char *descriptor)
+{
+	char *its_name = NULL, *its_descriptor = NULL;
+	if ((*channel.jvmti)
+		    ->GetMethodName(channel.jvmti, method, &its_name,
+				    &its_descriptor, NULL) != JVMTI_ERROR_NONE)
+		return false;
+	bool is =
+		!strcmp(its_name, name) && !strcmp(its_descriptor, descriptor);
+	(*channel.jvmti)->Deallocate(channel.jvmti, (unsigned char *)its_name);
+	(*channel.jvmti)
+		->Deallocate(channel.jvmti, (unsigned char *)its_descriptor);
+	return is;
+}
+
+/* One of the class's own; NULL: it has none like that. Initialises nothing. */
+static jmethodID agent_method(JNIEnv *env, jclass of, jstring name,
+			      jstring descriptor)
+{
+	const char *texts[2] = { (*env)->GetStringUTFChars(env, name, NULL) };
+	if (texts[0])
+		texts[1] = (*env)->GetStringUTFChars(env, descriptor, NULL);
+	jint n = 0;
+	jmethodID *methods = NULL, found = NULL;
+	if (texts[1] &&
+	    (*channel.jvmti)
+			    ->GetClassMethods(channel.jvmti, of, &n,
+					      &methods) != JVMTI_ERROR_NONE)
+		n = 0;
+	for (jint i = 0; i < n && !found; i++) {
+		if (agent_method_is(methods[i], texts[0], texts[1]))
+			found = methods[i];
+	}
+	(*channel.jvmti)->Deallocate(channel.jvmti, (unsigned char *)methods);
+	if (texts[0])
+		(*env)->ReleaseStringUTFChars(env, name, texts[0]);
+	if (texts[1])
+		(*env)->ReleaseStringUTFChars(env, descriptor, texts[1]);
+	(*env)->ExceptionClear(env);
+	return found;
+}
+
+/* void runs(Class, String name, String descriptor) */
+static void JNICALL agent_test_runs(JNIEnv *env, jclass self, jclass of,
+				    jstring name, jstring descriptor)
 {
 	(void)self;
-	jmethodID id = (*env)->FromReflectedMethod(env, method);
-	if (id && vm_points_are_wanted())
-		vm_points_expect(id);
+	if (!vm_points_are_wanted())
+		return;
+	jmethodID method = agent_method(env, of, name, descriptor);
+	if (method)
+		vm_points_expect(method);
 }
 
 /* void ends(int entry, byte[] data, int n): returns when all was looked at. */
@@ -215,12 +262,13 @@ static jint agent_first_line(jmethodID method)
 	return first;
 }
 
-/* int line(java.lang.reflect.Executable) */
-static jint JNICALL agent_line(JNIEnv *env, jclass self, jobject method)
+/* int line(Class, String name, String descriptor) */
+static jint JNICALL agent_line(JNIEnv *env, jclass self, jclass of,
+			       jstring name, jstring descriptor)
 {
 	(void)self;
-	jmethodID id = (*env)->FromReflectedMethod(env, method);
-	return id ? agent_first_line(id) : 0;
+	jmethodID method = agent_method(env, of, name, descriptor);
+	return method ? agent_first_line(method) : 0;
 }
 
 /* String source(Class): the file's name as the compiler wrote it, or null. */
@@ -241,10 +289,11 @@ static const JNINativeMethod natives[] = {
 	{ "receive", "()[B", (void *)agent_receive },
 	{ "starts", "(IZ)V", (void *)agent_test_starts },
 	{ "wantsPoints", "()Z", (void *)agent_wants_points },
-	{ "runs", "(Ljava/lang/reflect/Executable;)V",
+	{ "runs", "(Ljava/lang/Class;Ljava/lang/String;Ljava/lang/String;)V",
 	  (void *)agent_test_runs },
 	{ "ends", "(I[BI)V", (void *)agent_test_ends },
-	{ "line", "(Ljava/lang/reflect/Executable;)I", (void *)agent_line },
+	{ "line", "(Ljava/lang/Class;Ljava/lang/String;Ljava/lang/String;)I",
+	  (void *)agent_line },
 	{ "source", "(Ljava/lang/Class;)Ljava/lang/String;",
 	  (void *)agent_source },
 };

@@ -203,6 +203,7 @@ static bool vm_class_read_parts(struct vm_class *class)
 		return false;
 	class->access = vm_u2(class->bytes + at);
 	class->self = vm_u2(class->bytes + at + 2);
+	class->super = vm_u2(class->bytes + at + 4);
 	class->interfaces = at + 6;
 	size_t list = 2 * (size_t)vm_u2(class->bytes + at + 6);
 	at += 8;

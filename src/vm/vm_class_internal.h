@@ -42,7 +42,7 @@ struct vm_class {
 	uint16_t pool_n;
 	size_t *pool; /* offsets of the tags, pool_n of them; 0: none */
 	size_t pool_end;
-	uint16_t access, self;
+	uint16_t access, self, super;
 	size_t interfaces;		    /* offset of their number */
 	size_t fields, methods, attributes; /* the same */
 	struct vm_method *all;

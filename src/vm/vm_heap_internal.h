@@ -261,7 +261,8 @@ struct heap_layout {
 	unsigned reference; /* bytes */
 	unsigned shift;
 	uint64_t base;
-	uint32_t array;		   /* offset of the first element */
+	uint32_t length;	   /* offset of an array's length */
+	uint32_t array;		   /* of its first element */
 	uint32_t array_references; /* likewise of references */
 };
 

@@ -115,9 +115,7 @@ void heap_local_read(const struct heap_class *class, uint64_t address,
 						    ? INHERITABLE
 						    : LOCALS);
 	uint64_t table = local_follow(map, TABLE);
-	uint32_t n =
-		table ? local_word(table + heap.layout.array - sizeof(uint32_t))
-		      : 0;
+	uint32_t n = table ? local_word(table + heap.layout.length) : 0;
 	uint32_t hash = local_word(address + locals.offsets[HASH]);
 	/* Collisions are beside each other, up to an empty place. */
 	for (uint32_t i = 0; i < n; i++) {

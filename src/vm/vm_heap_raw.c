@@ -253,6 +253,8 @@ static const char *raw_read_layout(JNIEnv *env)
 	heap.layout.shift = (unsigned)shift;
 	heap.layout.reference = (unsigned)scale;
 	heap.layout.array = (uint32_t)base;
+	/* Between it and what follows a class pointer there may be a gap. */
+	heap.layout.length = base == 16 ? 12 : 16;
 	heap.layout.array_references = (uint32_t)references;
 	shift = 0;
 	if (raw.narrow_klass &&
@@ -263,6 +265,19 @@ static const char *raw_read_layout(JNIEnv *env)
 		return "its classes are written in another way";
 	raw.klass_shift = (unsigned)shift;
 	return NULL;
+}
+
+static uint32_t raw_length(const uint8_t *array)
+{
+	uint32_t length;
+	memcpy(&length, array + heap.layout.length, sizeof(length));
+	return length;
+}
+
+static bool raw_array_is(const uint8_t *array, const char *text)
+{
+	return raw_length(array) == strlen(text) &&
+	       !memcmp(array + heap.layout.array, text, strlen(text));
 }
 
 /* Does it show what we know of a String, and of an array with it? */
@@ -292,11 +307,11 @@ static bool raw_proves_right(JNIEnv *env)
 		right = heap_raw_klass_of(at) == strings->klass && first &&
 			first == second &&
 			heap_raw_klass_of(first) == string->klass &&
-			!memcmp((const uint8_t *)heap_decode(
-					(const uint8_t *)first +
-					value->offset) +
-					heap.layout.array,
-				"polygraph", strlen("polygraph")) &&
+			raw_array_is(
+				(const uint8_t *)heap_decode(
+					(const uint8_t *)first + value->offset),
+				"polygraph") &&
+			raw_length(bytes) == 2 &&
 			(uint64_t)heap_raw_mirror(string->klass) % 8 == 0 &&
 			heap_raw_mirror_klass(heap_word_at(
 				(uint64_t)heap_raw_mirror(string->klass))) ==

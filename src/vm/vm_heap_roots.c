@@ -82,9 +82,12 @@ void heap_class_loaded(JNIEnv *env, jclass mirror)
 /* Made at run time, with names and numbers that differ: nothing of the program. */
 static bool class_is_made_up(const char *name)
 {
+	const char *simple = strrchr(name, '.');
+	simple = simple ? simple + 1 : name;
 	return strstr(name, "$$Lambda") || strchr(name, '/') ||
-	       strstr(name, "$Proxy") || strstr(name, "$MockitoMock$") ||
-	       strstr(name, "ByteBuddy");
+	       (!strncmp(simple, "$Proxy", 6) &&
+		strspn(simple + 6, "0123456789") == strlen(simple + 6)) ||
+	       strstr(name, "$MockitoMock$") || strstr(name, "$ByteBuddy$");
 }
 
 const char *heap_class_framework(const char *name)

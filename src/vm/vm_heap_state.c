@@ -27,8 +27,8 @@ static struct {
 	size_t seen;	  /* classes, of heap.classes */
 	jclass providers; /* sun.security.jca.Providers; NULL: not used yet */
 	jclass logging;
-	jobject list; /* of providers, as it was */
-	char *names;  /* in it */
+	jobject list;		   /* of providers, as it was */
+	char *names;		   /* in it */
 	unsigned long long looked; /* when; as the start of tasks is counted */
 } state;
 

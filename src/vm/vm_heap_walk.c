@@ -163,8 +163,7 @@ static void walk_copy(struct heap_walk *walk, uint32_t node)
 	}
 	if (class->kind == HEAP_ARRAY)
 		memcpy(&graph->nodes.data[node].length,
-		       object + heap.layout.array - sizeof(uint32_t),
-		       sizeof(uint32_t));
+		       object + heap.layout.length, sizeof(uint32_t));
 	heap_graph_bytes(graph, node, heap_node_size(graph, node));
 	walk_copy_bytes(graph, node);
 }

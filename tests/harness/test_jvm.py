@@ -165,6 +165,81 @@ class TestNg(unittest.TestCase):
         self.assertLess(names.index("StepsTest.opens"), names.index("LaterTest.afterGroup"))
 
 
+class Odd(unittest.TestCase):
+    """What frameworks, runners and tests do that nobody expects costs no other test its result."""
+
+    def outcomes(self, name, framework, tests, *words):
+        return Suite(name, framework, words).outcomes("--tests", tests)
+
+    def test_failure_cannot_be_told(self):
+        self.assertEqual(self.outcomes("odd_junit4", "junit4", "*EvilTest.*"), {
+            "EvilTest.a_has_no_frames": "fail", "EvilTest.b_passes": "pass", "EvilTest.c_leaves_manager": "pass",
+            "EvilTest.d_fails": "fail", "EvilTest.e_passes": "pass"})
+
+    def test_class_cannot_begin(self):
+        self.assertEqual(self.outcomes("odd_junit4", "junit4", "*StaticTest.*"),
+                         {"StaticTest.one": "fail", "StaticTest.two": "fail"})
+
+    def test_names(self):
+        suite = Suite("odd_junit4", "junit4")
+        wanted = {"NamesTest.isGood[same]": "pass", "NamesTest.isGood[other]": "pass", "NamesTest.isGood[same]#2": "fail",
+                  "NamesTest.isGood[nul\\0nul]": "pass", "NamesTest.isGood[half?]": "pass"}
+        self.assertEqual(suite.outcomes("--tests", "*NamesTest.*"), wanted)
+        for name, outcome in wanted.items():
+            alone = suite.outcomes("--tests", "subject." + name.translate({ord(c): "?" for c in "[]\\"}))
+            self.assertEqual(alone, {name: outcome})
+
+    def test_inner_classes(self):
+        self.assertEqual(self.outcomes("odd_junit4", "junit4", "*InnerTest*"), {
+            "InnerTest$Assumes.never": "skip", "InnerTest$Breaks.never": "fail", "InnerTest$Runs.runs": "pass"})
+
+    def test_runner_leaves_one_out(self):
+        self.assertEqual(self.outcomes("odd_junit4", "junit4", "*LeavesOutTest*"), {
+            "LeavesOutTest.left": "fail", "LeavesOutTest.runs": "pass", "LeavesOutTest.runsToo": "pass"})
+
+    def test_fewer_than_listed(self):
+        self.assertEqual(self.outcomes("odd_junit5", "junit5", "*FewerTest*"), {
+            "FewerTest.a": "pass", "FewerTest.b[1]": "pass", "FewerTest.b[2]": "fail", "FewerTest.b[3]": "fail",
+            "FewerTest.c": "pass"})
+
+    def test_data_providers(self):
+        """None of it, and several at a time: one at a time here."""
+        self.assertEqual(self.outcomes("odd_testng", "testng", "*EmptyTest*"), {
+            "EmptyTest.a": "skip", "EmptyTest.b": "pass", "EmptyTest.c": "pass", "EmptyTest.d": "pass",
+            "EmptyTest.e": "pass"})
+
+    def test_priorities(self):
+        """They are the order of the suite, and no other order is kept from running."""
+        suite = Suite("odd_testng", "testng")
+        self.assertEqual(list(suite.outcomes("--tests", "*PriorityTest*").items()), [
+            ("PriorityTest.first", "pass"), ("PriorityTest.second", "pass"), ("PriorityTest.third", "pass")])
+        _, report = suite.report("order", "--tests", "*PriorityTest*")
+        self.assertEqual({(short(finding["test"]), *finding["polluters"][0]) for finding in report["findings"]},
+                         {("PriorityTest.first", "subject.PriorityTest.third"),
+                          ("PriorityTest.second", "subject.PriorityTest.third")})
+
+    def test_broken_configuration(self):
+        """What keeps tests from running is their failure in each order; what comes after them is nobody's."""
+        suite = Suite("odd_testng", "testng")
+        for name, outcome in ("BrokenTest", "fail"), ("BrokenEachTest", "fail"), ("BrokenEndTest", "pass"):
+            self.assertEqual(suite.outcomes("--tests", f"*{name}.*"), {f"{name}.a": outcome, f"{name}.b": outcome})
+            _, report = suite.report("order", "--tests", f"*{name}.*")
+            self.assertEqual(report["findings"], [])
+        result = suite.call("run", "--tests", "*BrokenEndTest.*")
+        self.assertIn("broken at its end, outside of its tests", result.stdout + result.stderr)
+
+    def test_tried_again(self):
+        self.assertEqual(self.outcomes("odd_testng", "testng", "*RetryTest*"), {"RetryTest.a": "pass"})
+
+    def test_hooks_do_not_run_when_listed(self):
+        mark = Path(Java.folder) / "hook-ran"
+        suite = Suite("odd_testng", "testng", [f"-Dsubject.mark={mark}"])
+        self.assertEqual(suite.report("list", "--tests", "*HookTest*")[0], 0)
+        self.assertFalse(mark.exists())
+        self.assertEqual(suite.outcomes("--tests", "*HookTest*"), {"HookTest.ran": "pass"})
+        self.assertTrue(mark.exists())
+
+
 class Orders(unittest.TestCase):
     """Order-dependent tests are found, with their polluters; declared orders are no finding."""
 

@@ -17,7 +17,7 @@ PARTS = ["setUp", "body", "tearDown"]
 class Points(unittest.TestCase):
     def found(self, framework, *words):
         suite = Suite(f"points_{framework}", framework)
-        _, report = suite.report("pollution", *QUICK, *words)
+        _, report = suite.report("pollution", *QUICK, "--tests", "*PointsTest*", *words)
         self.assertEqual([test["name"] for test in report["tests"] if test["outcome"] != "pass"], [])
         found = {}
         for finding in report["findings"]:
@@ -43,6 +43,24 @@ class Points(unittest.TestCase):
 
     def test_testng(self):
         self.check("testng", {"test": {"body", "body.txt"}, "throwing": {"thrown"}, "twice": {"twice"}}, [(1, 2), (2, 3)])
+
+    def test_readers(self):
+        """Of what is changed between two points, too: they are looked for in another run."""
+        suite = Suite("points_junit4", "junit4")
+        status, report = suite.report("pollution", "--eager", "--only", "memory", "--sandbox", "never",
+                                      "--tests", "*PointsTest*", "--capture", "after-setup..before-teardown")
+        self.assertEqual((status, report["limits"]), (0, []))
+        self.assertTrue(report["findings"])
+        self.assertTrue(all(finding["readers"] is not None for finding in report["findings"]))
+
+    def test_limits_of_time(self):
+        """A test that is given up by its framework is looked at no more; the one that runs is."""
+        suite = Suite("points_junit4", "junit4")
+        _, report = suite.report("pollution", *QUICK, "--tests", "*LimitsTest*", "--capture",
+                                 "after-setup..before-teardown")
+        self.assertEqual({test["outcome"] for test in report["tests"] if short(test["name"])[-2] == "u"}, {"pass"})
+        self.assertLessEqual({test["outcome"] for test in report["tests"]}, {"pass", "fail"})
+        self.assertEqual({finding["root"] for finding in report["findings"]} - {"subject.LimitsTest.all"}, set())
 
     def test_slow_way(self):
         """Other collectors, and other versions of Java: all is found, and the limit says why it is slow."""

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -58,6 +59,47 @@ final class JUnit4 implements Adapter {
 		}
 	}
 
+	/**
+	 * The keys of a runner's tests: the names that are shown, "…#2" for the second of that name if the runner keeps
+	 * the descriptions of its tests, so that they can be told apart. Otherwise those of one name are one test.
+	 */
+	private static final class Keys {
+		private final Map<Description, String> known = new IdentityHashMap<>();
+		/** In the runner's order. */
+		final List<String> all = new ArrayList<>();
+
+		Keys(Runner runner) {
+			this(runner.getDescription(), runner.getDescription());
+		}
+
+		private Keys(Description tests, Description again) {
+			Map<Description, Boolean> kept = new IdentityHashMap<>();
+			Map<String, Integer> met = new HashMap<>();
+			for (Description leaf : leaves(again, new ArrayList<>()))
+				kept.put(leaf, true);
+			for (Description leaf : leaves(tests, new ArrayList<>())) {
+				String name = Message.plain(leaf.getDisplayName());
+				int n = kept.containsKey(leaf) ? met.merge(name, 1, Integer::sum) : 1;
+				String key = n == 1 ? name : name + "#" + n;
+				if (known.putIfAbsent(leaf, key) == null)
+					all.add(key);
+			}
+		}
+
+		String of(Description leaf) {
+			String key = known.get(leaf);
+			return key != null ? key : Message.plain(leaf.getDisplayName());
+		}
+
+		/** Of those that a runner runs after it was filtered and sorted. */
+		List<String> left(Runner runner) {
+			List<String> left = new ArrayList<>();
+			for (Description leaf : leaves(runner.getDescription(), new ArrayList<>()))
+				left.add(of(leaf));
+			return left;
+		}
+	}
+
 	private static List<Description> leaves(Description from, List<Description> into) {
 		if (from.isTest())
 			into.add(from);
@@ -70,32 +112,35 @@ final class JUnit4 implements Adapter {
 	@Override
 	public void list(Class<?> type, Tests tests) {
 		Runner runner = Request.aClass(type).getRunner();
-		list(type, runner.getDescription(), new ArrayList<>(), tests, new ArrayList<>());
+		list(type, runner.getDescription(), new Keys(runner), new ArrayList<>(), tests, new ArrayList<>());
 	}
 
-	private void list(Class<?> type, Description from, List<String> groups, Tests tests, List<String> before) {
+	private void list(Class<?> type, Description from, Keys keys, List<String> groups, Tests tests,
+		List<String> before) {
 		if (from.isTest()) {
-			add(type, from, groups, tests, before);
+			add(type, from, keys.of(from), groups, tests, before);
 			return;
 		}
 		List<String> inner = new ArrayList<>(groups);
 		inner.add(inner.isEmpty() ? type.getName() : inner.get(inner.size() - 1) + " " + from.getDisplayName());
 		for (Description child : from.getChildren())
-			list(type, child, inner, tests, before);
+			list(type, child, keys, inner, tests, before);
 	}
 
-	private void add(Class<?> type, Description leaf, List<String> groups, Tests tests, List<String> before) {
+	private void add(Class<?> type, Description leaf, String key, List<String> groups, Tests tests,
+		List<String> before) {
 		Class<?> owner = leaf.getTestClass();
 		/* What another class's suite() collects is that one's own. */
 		if (leaf.getDisplayName().startsWith("warning(junit.framework.TestSuite$"))
 			return;
-		if (owner != null && owner != type && owner.getName().indexOf('$') < 0 && accepts(owner))
+		if (owner != null && outermost(owner) != outermost(type) && accepts(outermost(owner)))
 			return;
 		String method = leaf.getMethodName();
 		Class<?> named = owner == null ? type : owner;
 		String name = method == null ? leaf.getDisplayName() : named.getName() + "." + method;
-		String id = Tests.id(NAME, type, leaf.getDisplayName());
-		Tests.Test test = tests.add(id, name, named, method(named, method));
+		String again = key.substring(Message.plain(leaf.getDisplayName()).length());
+		String id = Tests.id(NAME, type, key);
+		Tests.Test test = tests.add(id, name + again, named, method(named, method));
 		if (test == null)
 			return;
 		if (!groups.isEmpty())
@@ -108,6 +153,13 @@ final class JUnit4 implements Adapter {
 		if (!before.isEmpty())
 			test.after = Collections.singletonList(before.get(before.size() - 1));
 		before.add(id);
+	}
+
+	private static Class<?> outermost(Class<?> type) {
+		Class<?> outer = type;
+		while (outer.getEnclosingClass() != null)
+			outer = outer.getEnclosingClass();
+		return outer;
 	}
 
 	/** "adds[0]" is made by the method "adds". */
@@ -127,19 +179,20 @@ final class JUnit4 implements Adapter {
 	public void run(Class<?> type, List<Entry> entries, Outcomes outcomes) throws Throwable {
 		for (int from = 0; from < entries.size();) {
 			Runner runner = Request.aClass(type).getRunner();
-			List<String> natural = names(runner);
+			Keys keys = new Keys(runner);
 			int to = entries.size();
-			if (!equal(natural, entries.subList(from, to))) {
-				to = together(runner.getDescription(), entries, from);
-				arrange(runner, entries.subList(from, to));
-				if (!startWith(names(runner), entries.subList(from, to))) {
-					to = from + ascending(natural, entries.subList(from, to));
+			if (!equal(keys.all, entries.subList(from, to))) {
+				to = together(runner.getDescription(), keys, entries, from);
+				arrange(runner, keys, entries.subList(from, to));
+				if (!startWith(keys.left(runner), entries.subList(from, to))) {
+					to = from + ascending(keys.all, entries.subList(from, to));
 					runner = Request.aClass(type).getRunner();
-					arrange(runner, entries.subList(from, to));
+					keys = new Keys(runner);
+					arrange(runner, keys, entries.subList(from, to));
 				}
 			}
 			RunNotifier notifier = new RunNotifier();
-			notifier.addListener(new Listener(outcomes, isPlain(runner) ? runner : null));
+			notifier.addListener(new Listener(outcomes, keys, isPlain(runner) ? runner : null));
 			runner.run(notifier);
 			from = to;
 		}
@@ -177,13 +230,6 @@ final class JUnit4 implements Adapter {
 		return true;
 	}
 
-	private static List<String> names(Runner runner) {
-		List<String> names = new ArrayList<>();
-		for (Description leaf : leaves(runner.getDescription(), new ArrayList<>()))
-			names.add(leaf.getDisplayName());
-		return names;
-	}
-
 	private static boolean equal(List<String> names, List<Entry> entries) {
 		return names.size() == entries.size() && startWith(names, entries);
 	}
@@ -208,9 +254,9 @@ final class JUnit4 implements Adapter {
 	 * How many entries can be run by one runner in this order: those of an inner
 	 * runner (a set of parameters) stand together.
 	 */
-	private static int together(Description all, List<Entry> entries, int from) {
+	private static int together(Description all, Keys keys, List<Entry> entries, int from) {
 		Map<String, Description> parents = new HashMap<>();
-		parents(all, parents);
+		parents(all, keys, parents);
 		Set<Description> left = new HashSet<>();
 		Description last = null;
 		for (int i = from; i < entries.size(); i++) {
@@ -224,25 +270,25 @@ final class JUnit4 implements Adapter {
 		return entries.size();
 	}
 
-	private static void parents(Description of, Map<String, Description> into) {
+	private static void parents(Description of, Keys keys, Map<String, Description> into) {
 		for (Description child : of.getChildren()) {
 			if (child.isTest())
-				into.putIfAbsent(child.getDisplayName(), of);
+				into.putIfAbsent(keys.of(child), of);
 			else
-				parents(child, into);
+				parents(child, keys, into);
 		}
 	}
 
 	/** It will run these alone, in this order if it can. */
-	private static void arrange(Runner runner, List<Entry> entries) throws Throwable {
+	private static void arrange(Runner runner, Keys keys, List<Entry> entries) throws Throwable {
 		Map<String, Integer> places = new HashMap<>();
 		for (Entry entry : entries)
 			places.put(entry.key, places.size());
-		if (entries.size() < leaves(runner.getDescription(), new ArrayList<>()).size())
+		if (entries.size() < keys.all.size())
 			new Filter() {
 				@Override
 				public boolean shouldRun(Description description) {
-					return place(description, places) != Integer.MAX_VALUE;
+					return place(description, keys, places) != Integer.MAX_VALUE;
 				}
 
 				@Override
@@ -251,42 +297,63 @@ final class JUnit4 implements Adapter {
 				}
 			}.apply(runner);
 		if (entries.size() > 1)
-			new Sorter((a, b) -> Integer.compare(place(a, places), place(b, places))).apply(runner);
+			new Sorter((a, b) -> Integer.compare(place(a, keys, places), place(b, keys, places))).apply(runner);
 	}
 
 	/** Of the first of its tests. */
-	private static int place(Description description, Map<String, Integer> places) {
+	private static int place(Description description, Keys keys, Map<String, Integer> places) {
 		if (description.isTest())
-			return places.getOrDefault(description.getDisplayName(), Integer.MAX_VALUE);
+			return places.getOrDefault(keys.of(description), Integer.MAX_VALUE);
 		int first = Integer.MAX_VALUE;
 		for (Description child : description.getChildren())
-			first = Math.min(first, place(child, places));
+			first = Math.min(first, place(child, keys, places));
 		return first;
 	}
 
 	private static final class Listener extends RunListener {
 		private final Outcomes outcomes;
+		private final Keys keys;
 		private final Object group;
 
-		Listener(Outcomes outcomes, Object group) {
+		Listener(Outcomes outcomes, Keys keys, Object group) {
 			this.outcomes = outcomes;
+			this.keys = keys;
 			this.group = group;
 		}
 
 		@Override
 		public void testStarted(Description test) {
-			if (outcomes.started(test.getDisplayName(), group) && Agent.wantsPoints())
+			if (outcomes.started(keys.of(test), group) && Agent.wantsPoints())
 				outcomes.runs(method(test.getTestClass(), test.getMethodName()));
+		}
+
+		/** Of a class: those of its tests that did not run; none: nobody's. */
+		private boolean tellBelow(Description all, Throwable error, String skipped) {
+			boolean any = false;
+			for (Description leaf : leaves(all, new ArrayList<>())) {
+				if (leaf == all || !outcomes.started(keys.of(leaf)))
+					continue;
+				any = true;
+				if (error != null)
+					outcomes.failed(error);
+				else
+					outcomes.skipped(skipped);
+				outcomes.ended();
+			}
+			return any;
 		}
 
 		@Override
 		public void testFailure(Failure failure) {
-			outcomes.failed(failure.getException());
+			if (failure.getDescription().isTest() || !tellBelow(failure.getDescription(), failure.getException(), null))
+				outcomes.failed(failure.getException());
 		}
 
 		@Override
 		public void testAssumptionFailure(Failure failure) {
-			outcomes.skipped(failure.getMessage());
+			String why = String.valueOf(failure.getMessage());
+			if (failure.getDescription().isTest() || !tellBelow(failure.getDescription(), null, why))
+				outcomes.skipped(why);
 		}
 
 		@Override
@@ -294,10 +361,11 @@ final class JUnit4 implements Adapter {
 			Ignore ignore = test.getAnnotation(Ignore.class);
 			String why = ignore == null ? "" : ignore.value();
 			if (!test.isTest()) {
-				outcomes.skipped(why);
+				if (!tellBelow(test, null, why))
+					outcomes.skipped(why);
 				return;
 			}
-			if (!outcomes.started(test.getDisplayName()))
+			if (!outcomes.started(keys.of(test)))
 				return;
 			outcomes.skipped(why);
 			outcomes.ended();

@@ -67,7 +67,9 @@ final class JUnit5 implements Adapter {
 	}
 
 	private static LauncherDiscoveryRequestBuilder request() {
-		return LauncherDiscoveryRequestBuilder.request().filters(EngineFilter.excludeEngines("junit-vintage"));
+		/* One test at a time: whatever runs beside a test would be taken for its doing. */
+		return LauncherDiscoveryRequestBuilder.request().filters(EngineFilter.excludeEngines("junit-vintage"))
+			.configurationParameter("junit.jupiter.execution.parallel.enabled", "false");
 	}
 
 	/** A method that makes its tests when it is run. */

@@ -1,6 +1,7 @@
 package polygraph;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -68,15 +69,20 @@ public final class Main {
 		Outcomes.folders = folders;
 	}
 
-	private static void collect(File folder, String prefix, Set<String> names) {
+	/** @param above folders, as they really are: a link may lead to one of them */
+	private static void collect(File folder, String prefix, Set<String> names, Set<File> above) throws IOException {
+		File real = folder.getCanonicalFile();
+		if (!above.add(real))
+			return;
 		File[] files = folder.listFiles();
 		for (File file : files == null ? new File[0] : files) {
 			String name = file.getName();
 			if (file.isDirectory())
-				collect(file, prefix + name + ".", names);
+				collect(file, prefix + name + ".", names, above);
 			else if (name.endsWith(".class") && name.indexOf('$') < 0 && name.indexOf('-') < 0)
 				names.add(prefix + name.substring(0, name.length() - ".class".length()));
 		}
+		above.remove(real);
 	}
 
 	private static void list(ByteBuffer message) {
@@ -88,7 +94,11 @@ public final class Main {
 			say("JUnit 5 tests are not seen: junit-platform-launcher is not on the class path"
 				+ " (or is older than 1.8)");
 		for (File folder : Outcomes.folders)
-			collect(folder, "", names);
+			try {
+				collect(folder, "", names, new HashSet<>());
+			} catch (IOException error) {
+				say(folder + " cannot be read: " + error);
+			}
 		for (String name : names) {
 			Class<?> type;
 			try {

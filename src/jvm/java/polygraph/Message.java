@@ -20,8 +20,18 @@ final class Message extends ByteArrayOutputStream {
 		return this;
 	}
 
+	/** Characters of a text: more than this nobody reads. */
+	private static final int LONGEST = 1 << 20;
+
+	/** As the controller can have it: a NUL would end it there. Half a character becomes a '?', as bytes. */
+	static String plain(String text) {
+		return new String(text.replace("\0", "\\0").getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+	}
+
 	Message text(String value) {
-		byte[] bytes = (value == null ? "" : value).getBytes(StandardCharsets.UTF_8);
+		String whole = value == null ? "" : value;
+		String cut = whole.length() > LONGEST ? whole.substring(0, LONGEST) + "…" : whole;
+		byte[] bytes = plain(cut).getBytes(StandardCharsets.UTF_8);
 		number(bytes.length);
 		write(bytes, 0, bytes.length);
 		return this;

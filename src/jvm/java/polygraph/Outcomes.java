@@ -2,7 +2,7 @@ package polygraph;
 
 import java.io.File;
 import java.io.PrintStream;
-import java.lang.reflect.Executable;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -12,11 +12,15 @@ import java.util.Map;
 /** Tells the controller how the tests of one class went. */
 final class Outcomes {
 	private static final PrintStream out = System.out, err = System.err;
+	/** For telling that a test has filled the heap. */
+	private static byte[] reserve = new byte[1 << 20];
 	/** Where test classes lie, for the line of a failure. */
 	static List<File> folders = new ArrayList<>();
 
-	private final Map<String, Adapter.Entry> waiting = new HashMap<>();
+	/** By key, the place in the order of each that was not told yet. */
+	private final Map<String, Integer> waiting = new HashMap<>();
 	private final List<Adapter.Entry> order;
+	private int next; // in the order: all before were told
 	private Adapter.Entry running;
 	private Object group, last; // of the test that runs, and of the one before
 	private Throwable error;
@@ -27,7 +31,7 @@ final class Outcomes {
 	Outcomes(List<Adapter.Entry> entries) {
 		order = entries;
 		for (Adapter.Entry entry : entries)
-			waiting.put(entry.key, entry);
+			waiting.put(entry.key, waiting.size());
 	}
 
 	boolean wants(String key) {
@@ -48,21 +52,23 @@ final class Outcomes {
 	 * False: it is not one of those that were asked for, or ran already.
 	 */
 	boolean started(String key, Object of) {
-		Adapter.Entry entry = waiting.remove(key);
-		if (entry == null)
+		Integer place = waiting.get(key);
+		if (place == null)
 			return false;
-		if (running != null)
-			ended();
-		running = entry;
+		ended();
+		tellMissing(place);
+		waiting.remove(key);
+		running = order.get(place);
+		next = place + 1;
 		error = null;
 		skipped = null;
 		group = of;
-		Agent.starts(entry.number, of != null && of.equals(last));
+		Agent.starts(running.number, of != null && of.equals(last));
 		return true;
 	}
 
 	/** The test that runs is this method; null: there is none that is known. */
-	void runs(Executable method) {
+	void runs(Method method) {
 		if (running != null && method != null)
 			Agent.runs(method);
 	}
@@ -75,29 +81,62 @@ final class Outcomes {
 			error = error == null ? why : error;
 	}
 
+	/** @param why null: it was not, after all */
 	void skipped(String why) {
 		if (running == null)
-			commonSkip = commonSkip == null ? text(why) : commonSkip;
+			commonSkip = commonSkip == null ? why : commonSkip;
 		else
-			skipped = text(why);
+			skipped = why;
 	}
 
+	/** Whatever the test has left behind, this gets to its end: nothing of the user's is relied on. */
 	void ended() {
 		if (running == null)
 			return;
 		Adapter.Entry entry = running;
 		running = null;
 		last = group;
-		Message message = new Message().number(entry.number);
-		int outcome = error != null ? Message.FAILED : skipped != null ? Message.SKIPPED : Message.PASSED;
-		StackTraceElement place = error == null ? null : place(error);
-		message.number(outcome).number(place == null ? 0 : Math.max(place.getLineNumber(), 0));
-		message.text(error != null ? describe(error) : text(skipped));
-		message.text(place == null || place.getFileName() == null ? "" : path(place));
-		if (error != null)
-			print(error);
+		Message message;
+		try {
+			message = message(entry);
+			if (error != null)
+				print(error);
+		} catch (OutOfMemoryError full) {
+			reserve = null;
+			message = start(entry).number(0).text(error == null ? skipped : error.getClass().getName()).text("");
+		}
 		flush();
 		message.end(entry.number);
+	}
+
+	private Message start(Adapter.Entry entry) {
+		int outcome = error != null ? Message.FAILED : skipped != null ? Message.SKIPPED : Message.PASSED;
+		return new Message().number(entry.number).number(outcome);
+	}
+
+	private Message message(Adapter.Entry entry) {
+		StackTraceElement place = error == null ? null : place(error);
+		return start(entry).number(place == null ? 0 : Math.max(place.getLineNumber(), 0))
+			.text(error != null ? describe(error) : skipped)
+			.text(place == null || place.getFileName() == null ? "" : path(place));
+	}
+
+	/** Those before this place in the order that were not told: they have the class's own error. */
+	private void tellMissing(int end) {
+		Throwable why = common;
+		String skip = commonSkip;
+		for (int i = next; i < end; i++) {
+			Adapter.Entry entry = order.get(i);
+			if (waiting.remove(entry.key) == null)
+				continue;
+			running = entry;
+			error = why != null || skip != null ? why : new IllegalStateException("the framework did not run it");
+			skipped = skip;
+			group = null;
+			Agent.starts(entry.number, false);
+			ended();
+		}
+		next = Math.max(next, end);
 	}
 
 	/** The class is done: what was not told to have run has the class's own error. */
@@ -105,25 +144,9 @@ final class Outcomes {
 		ended();
 		boolean all = waiting.size() == order.size();
 		Throwable why = common;
-		String skip = commonSkip;
-		for (Adapter.Entry entry : order) {
-			if (!waiting.containsKey(entry.key))
-				continue;
-			started(entry.key);
-			if (why != null)
-				failed(why);
-			else if (skip != null)
-				skipped(skip);
-			else
-				failed(new IllegalStateException("the framework did not run it"));
-			ended();
-		}
+		tellMissing(order.size());
 		if (why != null && !all)
 			Main.say(order.get(0).type + ": " + describe(why) + ", outside of its tests");
-	}
-
-	private static String text(String text) {
-		return text == null ? "" : text;
 	}
 
 	/** What the user's classes do when they are asked is not ours. */
@@ -152,14 +175,13 @@ final class Outcomes {
 	}
 
 	private static void flush() {
-		try {
-			System.out.flush();
-			System.err.flush();
-		} catch (Throwable ignored) {
-			/* It was replaced. */
+		for (PrintStream each : new PrintStream[] {System.out, System.err, out, err}) {
+			try {
+				each.flush();
+			} catch (Throwable ignored) {
+				/* It was replaced. */
+			}
 		}
-		out.flush();
-		err.flush();
 	}
 
 	private static String path(StackTraceElement frame) {
@@ -170,27 +192,30 @@ final class Outcomes {
 
 	/** The innermost line in a test class, else the innermost outside of JDK and frameworks. */
 	private static StackTraceElement place(Throwable error) {
-		StackTraceElement[] frames;
 		try {
-			frames = error.getStackTrace();
+			StackTraceElement[] frames = error.getStackTrace();
+			for (StackTraceElement frame : frames)
+				if (isTest(frame.getClassName()))
+					return frame;
+			for (StackTraceElement frame : frames)
+				if (!frame.getClassName().matches("(java|javax|jdk|sun|org\\.junit|junit|org\\.hamcrest|org\\.testng|"
+					+ "org\\.opentest4j|polygraph)\\..*"))
+					return frame;
 		} catch (Throwable second) {
-			return null;
+			/* Its class is the user's. */
 		}
-		for (StackTraceElement frame : frames)
-			if (isTest(frame.getClassName()))
-				return frame;
-		for (StackTraceElement frame : frames)
-			if (!frame.getClassName().matches("(java|javax|jdk|sun|org\\.junit|junit|org\\.hamcrest|org\\.testng|"
-				+ "org\\.opentest4j|polygraph)\\..*"))
-				return frame;
 		return null;
 	}
 
 	private static boolean isTest(String name) {
 		String path = name.replace('.', '/') + ".class";
-		for (File folder : folders)
-			if (new File(folder, path).isFile())
-				return true;
+		try {
+			for (File folder : folders)
+				if (new File(folder, path).isFile())
+					return true;
+		} catch (SecurityException refused) {
+			/* By a manager that a test has left. */
+		}
 		return false;
 	}
 }

@@ -27,6 +27,9 @@ final class State {
 	private static Map<String, String> own = own();
 	private static Set<Long> threads = Collections.emptySet();
 
+	/** The one that tests run on. Points in the middle of a test may be looked at on another one. */
+	private static final Thread runner = Thread.currentThread();
+
 	private State() {
 	}
 
@@ -74,11 +77,10 @@ final class State {
 	/** The thread that tests run on. */
 	private static Map<String, String> own() {
 		Map<String, String> own = new HashMap<>(4);
-		Thread thread = Thread.currentThread();
-		ClassLoader loader = thread.getContextClassLoader();
-		own.put("test-thread[interrupted]", thread.isInterrupted() ? "yes" : "no");
+		ClassLoader loader = runner.getContextClassLoader();
+		own.put("test-thread[interrupted]", runner.isInterrupted() ? "yes" : "no");
 		own.put("test-thread[context-class-loader]", loader == null ? "null" : loader.getClass().getName());
-		own.put("test-thread[priority]", Integer.toString(thread.getPriority()));
+		own.put("test-thread[priority]", Integer.toString(runner.getPriority()));
 		return own;
 	}
 

@@ -13,12 +13,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.testng.IAnnotationTransformer;
+import org.testng.IAnnotationTransformer2;
 import org.testng.IConfigurable;
 import org.testng.IConfigurationListener;
 import org.testng.IConfigureCallBack;
-import org.testng.IHookCallBack;
-import org.testng.IHookable;
 import org.testng.IInvokedMethod;
 import org.testng.IInvokedMethodListener;
 import org.testng.IMethodInstance;
@@ -28,8 +26,12 @@ import org.testng.ITestListener;
 import org.testng.ITestNGListener;
 import org.testng.ITestNGMethod;
 import org.testng.ITestResult;
+import org.testng.SkipException;
 import org.testng.TestNG;
 import org.testng.annotations.Factory;
+import org.testng.annotations.IConfigurationAnnotation;
+import org.testng.annotations.IDataProviderAnnotation;
+import org.testng.annotations.IFactoryAnnotation;
 import org.testng.annotations.ITestAnnotation;
 import org.testng.xml.XmlClass;
 import org.testng.xml.XmlInclude;
@@ -180,8 +182,11 @@ final class TestNg implements Adapter {
 		return false;
 	}
 
-	/** Collects the methods; nothing of the class runs but its constructors, factories and data providers. */
-	private static final class Lookout extends Listener implements IHookable, IConfigurable {
+	/**
+	 * Collects the methods; nothing of the class runs but its constructors and factories, and fixtures of the suite if
+	 * the class itself says how they are called (IConfigurable).
+	 */
+	private static final class Lookout extends Listener implements IMethodInterceptor, IConfigurable {
 		private final List<ITestNGMethod> found;
 
 		Lookout(List<ITestNGMethod> found) {
@@ -194,8 +199,8 @@ final class TestNg implements Adapter {
 		}
 
 		@Override
-		public void run(IHookCallBack call, ITestResult result) {
-			/* Only listed. */
+		public List<IMethodInstance> intercept(List<IMethodInstance> all, ITestContext context) {
+			return Collections.emptyList();
 		}
 
 		@Override
@@ -220,12 +225,28 @@ final class TestNg implements Adapter {
 
 	/** Nothing happens where nobody says otherwise. */
 	private static class Listener implements ITestListener, IConfigurationListener, IInvokedMethodListener,
-		IAnnotationTransformer {
-		/** Tests run without those that they need, if they are asked for alone. */
+		IAnnotationTransformer2 {
+		/** Tests run without those that they need, if they are asked for alone; and in one thread. */
 		@Override
 		@SuppressWarnings("rawtypes")
 		public void transform(ITestAnnotation annotation, Class type, Constructor constructor, Method method) {
 			annotation.setIgnoreMissingDependencies(true);
+			annotation.setThreadPoolSize(0);
+			annotation.setInvocationTimeOut(0);
+		}
+
+		@Override
+		public void transform(IDataProviderAnnotation annotation, Method method) {
+			annotation.setParallel(false);
+		}
+
+		@Override
+		@SuppressWarnings("rawtypes")
+		public void transform(IConfigurationAnnotation annotation, Class type, Constructor constructor, Method method) {
+		}
+
+		@Override
+		public void transform(IFactoryAnnotation annotation, Method method) {
 		}
 
 		@Override
@@ -288,6 +309,10 @@ final class TestNg implements Adapter {
 		private int next;
 		private String running;
 		private boolean invoked;
+		/** Of the first configuration method that failed: TestNG skips what follows. */
+		private Throwable broken;
+		/** The test that runs was skipped; it may be tried again (IRetryAnalyzer). */
+		private ITestNGMethod skipped;
 
 		Session(List<Entry> entries, Outcomes outcomes) {
 			this.entries = entries;
@@ -298,6 +323,14 @@ final class TestNg implements Adapter {
 
 		List<String> names() {
 			return new ArrayList<>(places.keySet());
+		}
+
+		/** TestNG would run them by their priorities, whatever is asked for. */
+		@Override
+		@SuppressWarnings("rawtypes")
+		public void transform(ITestAnnotation annotation, Class type, Constructor constructor, Method method) {
+			super.transform(annotation, type, constructor, method);
+			annotation.setPriority(0);
 		}
 
 		@Override
@@ -351,13 +384,14 @@ final class TestNg implements Adapter {
 			outcomes.ended();
 		}
 
-		/** Those before @place that are not run. */
+		/** Those before @place that are not run: a data provider may be empty. */
 		private void skipUpTo(int place) {
 			for (; next < place; next++) {
 				ITestNGMethod method = methods.get(entries.get(next).key);
 				String why = method == null ? null : missing(method);
-				if (why != null && outcomes.wants(entries.get(next).key))
-					skip(entries.get(next), "depends on " + why + ", which did not pass");
+				if (method == null || !outcomes.wants(entries.get(next).key))
+					continue;
+				skip(entries.get(next), why != null ? "depends on " + why + ", which did not pass" : "was not invoked");
 			}
 		}
 
@@ -367,7 +401,7 @@ final class TestNg implements Adapter {
 			Integer place = places.get(key);
 			if (place == null)
 				return;
-			outcomes.ended();
+			end();
 			skipUpTo(place);
 			running = key;
 			invoked = false;
@@ -377,6 +411,17 @@ final class TestNg implements Adapter {
 				outcomes.runs(java(methods.get(key)));
 		}
 
+		/** The test that runs will not be invoked again. */
+		private void end() {
+			if (skipped != null)
+				note(skipped);
+			else if (!invoked)
+				outcomes.skipped("was not invoked");
+			skipped = null;
+			running = null;
+			outcomes.ended();
+		}
+
 		/** Is it clear that the test that runs will not be invoked again? */
 		private boolean isDone() {
 			ITestNGMethod method = running == null ? null : methods.get(running);
@@ -384,7 +429,7 @@ final class TestNg implements Adapter {
 				return true;
 			Method java = java(method);
 			org.testng.annotations.Test test = java.getAnnotation(org.testng.annotations.Test.class);
-			return invoked && method.getInvocationCount() == 1
+			return invoked && method.getInvocationCount() == 1 && method.getRetryAnalyzer() == null
 				&& (test == null || test.dataProvider().isEmpty());
 		}
 
@@ -424,25 +469,47 @@ final class TestNg implements Adapter {
 		}
 
 		@Override
+		public void onTestSuccess(ITestResult result) {
+			skipped = null;
+			outcomes.skipped(null);
+		}
+
+		@Override
 		public void onTestSkipped(ITestResult result) {
 			begin(result.getMethod().getMethodName());
-			note(result.getMethod());
+			skipped = result.getMethod();
 			Throwable why = result.getThrowable();
 			/* Its text has the address of an object in it. */
-			outcomes.skipped(why == null || String.valueOf(why.getMessage()).contains("not successfully finished")
-				? "what it depends on did not pass" : why.getMessage());
+			boolean depends = why != null && String.valueOf(why.getMessage()).contains("not successfully finished");
+			if (broken != null && !depends && !(why instanceof SkipException))
+				outcomes.failed(broken);
+			else
+				outcomes.skipped(why == null || depends ? "what it depends on did not pass" : why.getMessage());
 		}
 
 		@Override
 		public void onConfigurationFailure(ITestResult result) {
-			outcomes.failed(result.getThrowable());
+			Throwable why = result.getThrowable();
+			if (why instanceof SkipException)
+				return;
+			ITestNGMethod method = result.getMethod();
+			broken = broken == null ? why : broken;
+			boolean each = method.isBeforeMethodConfiguration() || method.isAfterMethodConfiguration();
+			if (!each)
+				end();
+			/* Those that it keeps from running are told with it. */
+			if (running != null || method.isAfterClassConfiguration() || method.isAfterTestConfiguration()
+				|| method.isAfterSuiteConfiguration() || method.isAfterGroupsConfiguration())
+				outcomes.failed(why);
 		}
 
 		@Override
 		public void onFinish(ITestContext context) {
-			outcomes.ended();
-			running = null;
-			skipUpTo(n);
+			end();
+			if (broken == null)
+				skipUpTo(n);
+			else if (next < n)
+				outcomes.failed(broken);
 		}
 	}
 }

@@ -1,6 +1,6 @@
 package polygraph;
 
-import java.lang.reflect.Executable;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -34,7 +34,7 @@ final class Tests {
 	}
 
 	/** null: it is there already. */
-	Test add(String id, String name, Class<?> type, Executable method) {
+	Test add(String id, String name, Class<?> type, Method method) {
 		Test test = new Test();
 		test.id = id;
 		test.name = name;
