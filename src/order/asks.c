@@ -300,7 +300,7 @@ static uint64_t asks_cost_of(const struct tree *tree,
 		if (!known)
 			cost += search_cost(tree->search, ask->order.data[i]);
 	}
-	return cost;
+	return cost ? cost + tree->search->start_ns : 0;
 }
 
 /* Runs what was gathered, and gives the answers. */
@@ -317,7 +317,7 @@ static struct err *asks_run_tree(struct tree *tree, struct order_ask *asks,
 	struct err *err = suite_run_tree(
 		search->suite, tree->nodes.data, tree->nodes.n,
 		tree->flags & ASK_SERIAL ? SUITE_SERIAL : 0, &observer);
-	search_took(search, began, tree->cost, tree->flags & ASK_SERIAL);
+	search_took(search, began, tree->cost, n, tree->flags & ASK_SERIAL);
 	tree->cost = 0;
 	for (size_t i = 0; !(tree->flags & ASK_ANEW) && i < tree->nodes.n;
 	     i++) {

@@ -352,9 +352,9 @@ static void as_declared(struct order_search *search, size_t test)
 static size_t repeats_of(const struct order_search *search, size_t test,
 			 const struct order_tests *list)
 {
-	uint64_t cost = 2 * search_cost(search, test);
-	for (size_t i = 0; i < list->n; i++)
-		cost += search_cost(search, list->data[i]);
+	uint64_t cost = search_cost_of(search, &test, 1) +
+			search_cost_of(search, list->data, list->n) +
+			search_cost(search, test);
 	uint64_t now = clock_now(), deadline = search->options->deadline;
 	uint64_t most = CHEAP_NS;
 	if (deadline > now)
@@ -794,9 +794,9 @@ static struct err *is_so(struct order_search *search,
 {
 	_cleanup_(verified_freep) struct verified verified = {};
 	enum explain_verdict verdict;
-	uint64_t cost = search_cost(search, suspect->test);
-	for (size_t i = 0; i < suspect->prefix.n; i++)
-		cost += search_cost(search, suspect->prefix.data[i]);
+	uint64_t cost =
+		search_cost(search, suspect->test) +
+		search_cost_of(search, suspect->prefix.data, suspect->prefix.n);
 	size_t times = search_expect(search, cost, true) > COSTLY_NS
 			       ? 1
 			       : search->options->repeats;

@@ -94,9 +94,7 @@ struct err *flaky_note(struct order_search *search, size_t test,
 struct err *flaky_ask_again(struct order_search *search)
 {
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
-	uint64_t cost = 0;
-	for (size_t i = 0; i < search->n; i++)
-		cost += search_cost(search, search->tests[i]);
+	uint64_t cost = search_cost_of(search, search->tests, search->n);
 	uint64_t once = MAX(search_expect(search, cost, false), UINT64_C(1));
 	size_t runs = MIN((size_t)(AGAIN_NS / once), (size_t)AGAIN_RUNS);
 	for (size_t i = 0; i < search->n; i++) {
@@ -128,9 +126,8 @@ static struct err *flaky_try(struct order_search *search, struct flaky *flaky,
 {
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
 	_cleanup_(order_repeats_freep) struct order_repeats repeats = {};
-	uint64_t cost = search_cost(search, flaky->test);
-	for (size_t i = 0; i < n; i++)
-		cost += search_cost(search, prefix[i]);
+	uint64_t cost = search_cost(search, flaky->test) +
+			search_cost_of(search, prefix, n);
 	size_t runs = flaky_runs(search_expect(search, cost, true));
 	*ret = false;
 	for (size_t i = 0; i < runs; i++)

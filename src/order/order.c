@@ -75,6 +75,15 @@ uint64_t search_cost(const struct order_search *search, size_t test)
 	return ns + NODE_NS;
 }
 
+uint64_t search_cost_of(const struct order_search *search, const size_t *tests,
+			size_t n)
+{
+	uint64_t cost = search->start_ns;
+	for (size_t i = 0; i < n; i++)
+		cost += search_cost(search, tests[i]);
+	return cost;
+}
+
 uint64_t search_expect(const struct order_search *search, uint64_t cost,
 		       bool serial)
 {
@@ -96,11 +105,17 @@ bool search_fits(struct order_search *search, uint64_t cost, bool serial)
 }
 
 void search_took(struct order_search *search, uint64_t began, uint64_t cost,
-		 bool serial)
+		 size_t runs, bool serial)
 {
 	if (!cost)
 		return;
-	double pace = (double)(clock_now() - began) / (double)cost;
+	uint64_t took = clock_now() - began;
+	/* At first a few tests alone: what they take longer is their start. */
+	if (search->pace[0] <= 0 && search->pace[1] <= 0 && took > cost) {
+		search->start_ns = (took - cost) / MAX(runs, (size_t)1);
+		cost = took;
+	}
+	double pace = (double)took / (double)cost;
 	/* One that had to wait for others says little. */
 	double last = search->pace[serial];
 	search->pace[serial] = last > 0 ? (last + pace) / 2 : pace;

@@ -94,7 +94,8 @@ struct order_search {
 	uint64_t explore_until; /* clock_now(); 0: no limit. Exploring ends … */
 	uint64_t explain_until; /* … before explaining does */
 	uint64_t gave_up;	/* the limit before which nothing more fitted */
-	/* The recent ratio of its time to that of its tests; 0: not known. */
+	uint64_t start_ns;	/* of a run, beside its tests; once paced */
+	/* The recent ratio of its time to what was expected; 0: not known. */
 	double pace[2]; /* side by side, one process at a time */
 	bool exploring;
 	bool fixed;	/* only parts of the suite's own sequence make sense */
@@ -124,11 +125,14 @@ void search_log_order(const struct order_search *search, size_t test,
 /* Is it time to stop? Notes why. */
 bool search_late(struct order_search *search);
 /*
- * What is known of how long things take: search_cost() of a test, summed up, is
- * what search_fits() checks and search_took() records. What no longer fits is
- * left out: exploring continues with what is shorter, explaining ends.
+ * What is known of how long things take: search_cost() of tests, with start_ns for
+ * each run, is what search_fits() checks and search_took() records. What no longer
+ * fits is left out: exploring continues with what is shorter, explaining ends.
  */
 uint64_t search_cost(const struct order_search *search, size_t test);
+/* Of a run of these. */
+uint64_t search_cost_of(const struct order_search *search, const size_t *tests,
+			size_t n);
 uint64_t search_expect(const struct order_search *search, uint64_t cost,
 		       bool serial);
 /* Is it more than a guess? */
@@ -138,7 +142,7 @@ static inline bool search_paced(const struct order_search *search, bool serial)
 }
 bool search_fits(struct order_search *search, uint64_t cost, bool serial);
 void search_took(struct order_search *search, uint64_t began, uint64_t cost,
-		 bool serial);
+		 size_t runs, bool serial);
 void search_note_ns(struct order_search *search,
 		    const struct suite_result *result);
 /* A limit, for the caller of the search. */

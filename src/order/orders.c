@@ -222,23 +222,15 @@ static struct err *run_together(struct orders_together *together,
 		TRY(suite_run_tree(
 			search->suite, together->nodes.data, together->nodes.n,
 			flags & ASK_SERIAL ? SUITE_SERIAL : 0, &observer));
-		uint64_t cost = 0;
+		uint64_t cost = together->n * search->start_ns;
 		for (size_t i = 0; i < together->nodes.n; i++)
 			cost += search_cost(search,
 					    together->nodes.data[i].test);
-		search_took(search, began, cost, flags & ASK_SERIAL);
+		search_took(search, began, cost, together->n,
+			    flags & ASK_SERIAL);
 		for (size_t i = 0; i < together->n; i++)
 			orders_continue_after(&together->going[i]);
 	}
-}
-
-static uint64_t orders_cost_of(const struct order_search *search,
-			       const struct order_tests *order)
-{
-	uint64_t cost = 0;
-	for (size_t i = 0; i < order->n; i++)
-		cost += search_cost(search, order->data[i]);
-	return cost;
 }
 
 struct err *orders_run(struct order_search *search,
@@ -253,7 +245,7 @@ struct err *orders_run(struct order_search *search,
 		uint64_t cost = 0;
 		while (at < orders->n && together.n < TOGETHER) {
 			const struct order_tests *order = &orders->data[at];
-			cost += orders_cost_of(search, order);
+			cost += search_cost_of(search, order->data, order->n);
 			if (!search_fits(search, cost, flags & ASK_SERIAL))
 				break; /* one after the other, then */
 			at++;

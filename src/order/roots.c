@@ -32,9 +32,10 @@ static struct err *roots_trial_ask(struct roots_trial *trial,
 	enum outcome outcome = OUTCOME_NONE;
 	*ret = false;
 	if (search_late(trial->search) ||
-	    !search_fits(trial->search,
-			 search_cost(trial->search, trial->finding->test),
-			 true))
+	    !search_fits(
+		    trial->search,
+		    search_cost_of(trial->search, &trial->finding->test, 1),
+		    true))
 		return NULL;
 	TRY(trial->try(trial->context, put_back, &outcome));
 	log_debug(LOG_ORDER, "roots: %s: %s",
@@ -213,9 +214,7 @@ struct err *order_find_roots(struct order_search *search,
 		.limit = search->outer->limit,
 		.data = search->outer->data,
 	};
-	uint64_t cost = 0;
-	for (size_t i = 0; i < order->n; i++)
-		cost += search_cost(search, order->data[i]);
+	uint64_t cost = search_cost_of(search, order->data, order->n);
 	if (!search->options->watch || order->n < 2 || search_late(search) ||
 	    !search_fits(search, cost, true))
 		return NULL;

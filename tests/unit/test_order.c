@@ -38,6 +38,7 @@ struct model {
 	uint64_t executions_max;
 	/* Each test takes so long; those begun after the deadline count. */
 	uint64_t takes_ns, deadline;
+	uint64_t starts_ns; /* each process, beside its tests */
 	size_t late;
 };
 
@@ -50,14 +51,18 @@ static bool holds(const struct process *process, struct condition condition)
 	return process->variables[condition.variable] == condition.value;
 }
 
+static void pass_time(uint64_t ns)
+{
+	for (uint64_t end = clock_now() + ns; ns && clock_now() < end;)
+		;
+}
+
 static enum outcome play(struct model *model, struct process *process,
 			 size_t number)
 {
 	const struct model_test *test = &model->tests[number];
 	model->late += model->deadline && clock_now() > model->deadline;
-	for (uint64_t end = clock_now() + model->takes_ns;
-	     model->takes_ns && clock_now() < end;)
-		;
+	pass_time(model->takes_ns);
 	bool bad = test->fails_if[0].variable &&
 		   holds(process, test->fails_if[0]) &&
 		   (!test->fails_if[1].variable ||
@@ -80,6 +85,8 @@ static struct err *run_model(struct suite *suite, const size_t *order, size_t n,
 	struct model *model = (struct model *)suite;
 	struct process process = {};
 	for (size_t i = 0; i < n; i++) {
+		if (i == 0 || flags & SUITE_ALONE)
+			pass_time(model->starts_ns);
 		if (flags & SUITE_ALONE)
 			process = (struct process){};
 		suite->executions++;
@@ -571,6 +578,25 @@ static void test_budget(void **state)
 	search(&model, false, &options, &result);
 	assert_string_equal(result.reach.why, "budget");
 	assert_true(model.late < 2 * N);
+	close_model(&model);
+}
+
+/* Whole orders come first, also where a process takes longer to start than all its tests. */
+static void test_slow_start(void **state)
+{
+	(void)state;
+	enum { N = 200 };
+	struct model_test tests[N] = {};
+	struct model model;
+	_cleanup_(order_result_freep) struct order_result result = {};
+	struct order_options options = systematic;
+	open_model(&model, tests, N);
+	model.starts_ns = 10 * NS_PER_MS;
+	options.deadline = clock_now() + 2 * NS_PER_S;
+	options.budget = true;
+	search(&model, false, &options, &result);
+	assert_true(result.reach.reversed);
+	assert_true(result.reach.orders > 1);
 	close_model(&model);
 }
 
@@ -1173,6 +1199,7 @@ int main(void)
 		cmocka_unit_test(test_declared_order),
 		cmocka_unit_test(test_declared_and_other),
 		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_slow_start),
 		cmocka_unit_test(test_unexplained),
 		cmocka_unit_test(test_failing_come_first),
 		cmocka_unit_test(test_unexplained_is_true),
