@@ -193,6 +193,16 @@ class Odd(unittest.TestCase):
         self.assertEqual(self.outcomes("odd_junit4", "junit4", "*InnerTest*"), {
             "InnerTest$Assumes.never": "skip", "InnerTest$Breaks.never": "fail", "InnerTest$Runs.runs": "pass"})
 
+    def test_suites_in_suites(self):
+        """Of JUnit 3: each test of the tree is one, and any order of them runs."""
+        suite = Suite("odd_junit4", "junit4")
+        wanted = [("NestedTest.testSmall", "pass"), ("NestedTest.testOdd", "pass"),
+                  ("NestedTest.testSmall#2", "pass"), ("NestedTest.testOdd#2", "fail")]
+        self.assertEqual(list(suite.outcomes("--tests", "*NestedTest*").items()), wanted)
+        self.assertEqual(suite.outcomes("--tests", "*NestedTest*", "--reverse"), dict(wanted))
+        self.assertEqual(suite.outcomes("--tests", "*NestedTest*", "--alone"), dict(wanted))
+        self.assertEqual(suite.outcomes("--tests", "*NestedTest.testOdd#2"), {"NestedTest.testOdd#2": "fail"})
+
     def test_runner_leaves_one_out(self):
         self.assertEqual(self.outcomes("odd_junit4", "junit4", "*LeavesOutTest*"), {
             "LeavesOutTest.left": "fail", "LeavesOutTest.runs": "pass", "LeavesOutTest.runsToo": "pass"})

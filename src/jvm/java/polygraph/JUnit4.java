@@ -2,8 +2,10 @@ package polygraph;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -60,26 +62,28 @@ final class JUnit4 implements Adapter {
 	}
 
 	/**
-	 * The keys of a runner's tests: the names that are shown, "…#2" for the second of that name if the runner keeps
-	 * the descriptions of its tests, so that they can be told apart. Otherwise those of one name are one test.
+	 * The keys of a runner's tests: the names that are shown, "…#2" for the second of that name if they can be told
+	 * apart: the runner keeps the descriptions of its tests, or is made to run them in a known order (chosen()).
+	 * Otherwise those of one name are one test.
 	 */
 	private static final class Keys {
 		private final Map<Description, String> known = new IdentityHashMap<>();
+		/** Of tests that will start in this order, by name. */
+		private final Map<String, Deque<String>> expected = new HashMap<>();
+		final Description tests;
 		/** In the runner's order. */
 		final List<String> all = new ArrayList<>();
 
 		Keys(Runner runner) {
-			this(runner.getDescription(), runner.getDescription());
-		}
-
-		private Keys(Description tests, Description again) {
+			tests = runner.getDescription();
 			Map<Description, Boolean> kept = new IdentityHashMap<>();
 			Map<String, Integer> met = new HashMap<>();
-			for (Description leaf : leaves(again, new ArrayList<>()))
+			boolean plain = isPlainSuite(runner);
+			for (Description leaf : leaves(runner.getDescription(), new ArrayList<>()))
 				kept.put(leaf, true);
 			for (Description leaf : leaves(tests, new ArrayList<>())) {
 				String name = Message.plain(leaf.getDisplayName());
-				int n = kept.containsKey(leaf) ? met.merge(name, 1, Integer::sum) : 1;
+				int n = plain || kept.containsKey(leaf) ? met.merge(name, 1, Integer::sum) : 1;
 				String key = n == 1 ? name : name + "#" + n;
 				if (known.putIfAbsent(leaf, key) == null)
 					all.add(key);
@@ -89,6 +93,20 @@ final class JUnit4 implements Adapter {
 		String of(Description leaf) {
 			String key = known.get(leaf);
 			return key != null ? key : Message.plain(leaf.getDisplayName());
+		}
+
+		void expect(List<Entry> entries) {
+			Map<String, String> names = new HashMap<>();
+			known.forEach((leaf, key) -> names.put(key, Message.plain(leaf.getDisplayName())));
+			for (Entry entry : entries)
+				if (names.containsKey(entry.key))
+					expected.computeIfAbsent(names.get(entry.key), any -> new ArrayDeque<>()).add(entry.key);
+		}
+
+		/** Of a test that starts. */
+		String starts(Description leaf) {
+			Deque<String> next = expected.get(Message.plain(leaf.getDisplayName()));
+			return next == null || next.isEmpty() ? of(leaf) : next.remove();
 		}
 
 		/** Of those that a runner runs after it was filtered and sorted. */
@@ -112,7 +130,8 @@ final class JUnit4 implements Adapter {
 	@Override
 	public void list(Class<?> type, Tests tests) {
 		Runner runner = Request.aClass(type).getRunner();
-		list(type, runner.getDescription(), new Keys(runner), new ArrayList<>(), tests, new ArrayList<>());
+		Keys keys = new Keys(runner);
+		list(type, keys.tests, keys, new ArrayList<>(), tests, new ArrayList<>());
 	}
 
 	private void list(Class<?> type, Description from, Keys keys, List<String> groups, Tests tests,
@@ -181,7 +200,11 @@ final class JUnit4 implements Adapter {
 			Runner runner = Request.aClass(type).getRunner();
 			Keys keys = new Keys(runner);
 			int to = entries.size();
-			if (!equal(keys.all, entries.subList(from, to))) {
+			Runner chosen = chosen(runner, keys, entries);
+			if (chosen != null) {
+				runner = equal(keys.all, entries) ? runner : chosen;
+				keys.expect(entries);
+			} else if (!equal(keys.all, entries.subList(from, to))) {
 				to = together(runner.getDescription(), keys, entries, from);
 				arrange(runner, keys, entries.subList(from, to));
 				if (!startWith(keys.left(runner), entries.subList(from, to))) {
@@ -192,25 +215,67 @@ final class JUnit4 implements Adapter {
 				}
 			}
 			RunNotifier notifier = new RunNotifier();
-			notifier.addListener(new Listener(outcomes, keys, isPlain(runner) ? runner : null));
+			Set<String> wanted = new HashSet<>();
+			for (Entry entry : entries.subList(from, to))
+				wanted.add(entry.key);
+			notifier.addListener(new Listener(outcomes, keys, wanted, isPlain(runner) ? runner : null));
 			runner.run(notifier);
 			from = to;
 		}
 	}
 
+	/**
+	 * Of plain JUnit 3: these tests in this order, without the suites that they are in, which JUnit can neither filter
+	 * nor sort. null: it is something else.
+	 */
+	private static Runner chosen(Runner runner, Keys keys, List<Entry> entries) {
+		Map<String, Test> byKey = new HashMap<>();
+		List<Test> tests = new ArrayList<>();
+		if (!isPlainSuite(runner))
+			return null;
+		leaves(test(runner), tests);
+		for (int i = 0; tests.size() == keys.all.size() && i < tests.size(); i++)
+			byKey.putIfAbsent(keys.all.get(i), tests.get(i));
+		TestSuite chosen = new TestSuite(runner.getDescription().getDisplayName());
+		for (Entry entry : entries) {
+			if (!byKey.containsKey(entry.key))
+				return null;
+			chosen.addTest(byKey.get(entry.key));
+		}
+		return new JUnit38ClassRunner(chosen);
+	}
+
+	private static void leaves(Test from, List<Test> into) {
+		if (from instanceof TestSuite)
+			for (Test inner : Collections.list(((TestSuite)from).tests()))
+				leaves(inner, into);
+		else
+			into.add(from);
+	}
+
 	/** Is it one of JUnit's own, which run no code of the user's between two tests? */
 	private static boolean isPlain(Runner runner) {
 		Class<?> type = runner.getClass();
-		if (type == BlockJUnit4ClassRunner.class || type == org.junit.runners.JUnit4.class)
-			return true;
-		if (type != JUnit38ClassRunner.class && type != SuiteMethod.class)
+		return type == BlockJUnit4ClassRunner.class || type == org.junit.runners.JUnit4.class || isPlainSuite(runner);
+	}
+
+	private static boolean isPlainSuite(Runner runner) {
+		try {
+			return (runner.getClass() == JUnit38ClassRunner.class || runner.getClass() == SuiteMethod.class)
+				&& isPlain(test(runner), new HashSet<>());
+		} catch (NoSuchMethodException other) {
 			return false;
+		}
+	}
+
+	/** What a runner of JUnit 3 runs. */
+	private static Test test(Runner runner) {
 		try {
 			Method test = JUnit38ClassRunner.class.getDeclaredMethod("getTest");
 			test.setAccessible(true);
-			return isPlain((Test)test.invoke(runner), new HashSet<>());
+			return (Test)test.invoke(runner);
 		} catch (ReflectiveOperationException other) {
-			return false;
+			return new TestSuite();
 		}
 	}
 
@@ -313,17 +378,28 @@ final class JUnit4 implements Adapter {
 	private static final class Listener extends RunListener {
 		private final Outcomes outcomes;
 		private final Keys keys;
+		/** A runner that cannot be filtered runs others, too. */
+		private final Set<String> wanted;
+		/** The test that runs is such a one. */
+		private boolean other;
 		private final Object group;
 
-		Listener(Outcomes outcomes, Keys keys, Object group) {
+		Listener(Outcomes outcomes, Keys keys, Set<String> wanted, Object group) {
 			this.outcomes = outcomes;
 			this.keys = keys;
+			this.wanted = wanted;
 			this.group = group;
+		}
+
+		private boolean starts(Description test, Object of) {
+			String key = keys.starts(test);
+			other = !wanted.contains(key);
+			return !other && outcomes.started(key, of);
 		}
 
 		@Override
 		public void testStarted(Description test) {
-			if (outcomes.started(keys.of(test), group) && Agent.wantsPoints())
+			if (starts(test, group) && Agent.wantsPoints())
 				outcomes.runs(method(test.getTestClass(), test.getMethodName()));
 		}
 
@@ -331,7 +407,7 @@ final class JUnit4 implements Adapter {
 		private boolean tellBelow(Description all, Throwable error, String skipped) {
 			boolean any = false;
 			for (Description leaf : leaves(all, new ArrayList<>())) {
-				if (leaf == all || !outcomes.started(keys.of(leaf)))
+				if (leaf == all || !starts(leaf, null))
 					continue;
 				any = true;
 				if (error != null)
@@ -345,14 +421,16 @@ final class JUnit4 implements Adapter {
 
 		@Override
 		public void testFailure(Failure failure) {
-			if (failure.getDescription().isTest() || !tellBelow(failure.getDescription(), failure.getException(), null))
+			boolean one = failure.getDescription().isTest();
+			if (one ? !other : !tellBelow(failure.getDescription(), failure.getException(), null))
 				outcomes.failed(failure.getException());
 		}
 
 		@Override
 		public void testAssumptionFailure(Failure failure) {
 			String why = String.valueOf(failure.getMessage());
-			if (failure.getDescription().isTest() || !tellBelow(failure.getDescription(), null, why))
+			boolean one = failure.getDescription().isTest();
+			if (one ? !other : !tellBelow(failure.getDescription(), null, why))
 				outcomes.skipped(why);
 		}
 
@@ -365,7 +443,7 @@ final class JUnit4 implements Adapter {
 					outcomes.skipped(why);
 				return;
 			}
-			if (!outcomes.started(keys.of(test)))
+			if (!starts(test, null))
 				return;
 			outcomes.skipped(why);
 			outcomes.ended();
