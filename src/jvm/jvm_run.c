@@ -121,7 +121,6 @@ static struct err *jvm_tell_finished(struct jvm_runner *runner,
 {
 	result->test = worker_test(worker);
 	result->entry = worker_entry(worker);
-	result->ns = clock_now() - worker->since;
 	result->threads = worker->vm->threads;
 	result->threads_began = worker->vm->threads_began;
 	worker->vm->threads = worker->vm->threads_began = false;
@@ -238,6 +237,7 @@ static struct err *jvm_worker_end_test(struct jvm_runner *runner,
 	_cleanup_(suite_result_free) struct suite_result result = {};
 	uint32_t place = message_number(reader);
 	uint32_t outcome = message_number(reader);
+	result.ns = message_number(reader) * NS_PER_US;
 	result.line = message_number(reader);
 	TRY(message_text(reader, &result.message));
 	TRY(message_text(reader, &result.file));
@@ -391,6 +391,7 @@ static struct err *jvm_worker_end_vm(struct jvm_runner *runner,
 		TRY(jvm_describe_end(worker,
 				     runner->suite->suite.options.timeout_ns,
 				     &result));
+		result.ns = clock_now() - worker->since;
 		size_t entry = worker_entry(worker);
 		size_t test = worker_test(worker);
 		TRY(jvm_tell_finished(runner, worker, &result));

@@ -88,7 +88,6 @@ static const struct {
 	{ "Lorg/junit/", CALLER_OTHER },
 	{ "Ljunit/", CALLER_OTHER },
 	{ "Lorg/testng/", CALLER_OTHER },
-	{ "Lcom/beust/jcommander/", CALLER_OTHER },
 	{ "Lorg/mockito/", CALLER_OTHER },
 	{ "Lorg/easymock/", CALLER_OTHER },
 	{ "Lorg/powermock/", CALLER_OTHER },

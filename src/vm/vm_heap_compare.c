@@ -314,6 +314,30 @@ static bool side_is_passing(const struct heap_side *side)
 			 !strcmp(class->name, "java.lang.ref.WeakReference"));
 }
 
+/* Is the object of pair @at the value of this field of that class of the JDK? */
+static bool pair_is_field(const struct heap_comparison *compare, uint32_t at,
+			  const char *class, const char *name)
+{
+	const struct heap_step *step =
+		at == NO_PAIR ? NULL : &compare->pairs.data[at].step;
+	return step && step->kind == STEP_FIELD &&
+	       !strcmp(step->field->name, name) &&
+	       !strcmp(step->field->owner->name, class);
+}
+
+/*
+ * What next to no test depends on, although many read it: numbers in an array
+ * that a thread has of its own, which is a buffer, and a generator's state.
+ */
+static bool is_working_memory(const struct heap_comparison *compare,
+			      uint32_t parent, char type)
+{
+	return (type != 'L' &&
+		pair_is_field(compare, parent, "java.lang.ThreadLocal",
+			      "get()")) ||
+	       pair_is_field(compare, parent, "java.util.Random", "seed");
+}
+
 static void compare_differ(struct heap_comparison *compare, uint32_t root,
 			   uint32_t parent, const struct heap_step *step,
 			   const struct heap_side *before,
@@ -365,7 +389,8 @@ static void compare_differ(struct heap_comparison *compare, uint32_t root,
 		heap.roots.data[root].digest += is - was;
 	}
 	change->kinds |= kind;
-	change->matters |= !equal && !side_is_passing(after);
+	change->matters |= !equal && !side_is_passing(after) &&
+			   !is_working_memory(compare, parent, before->type);
 	if (change->paths.n >= heap.paths) {
 		change->more++;
 		free(path);
@@ -667,11 +692,14 @@ static void compare_fields(struct heap_comparison *compare, uint32_t at,
 			   const struct heap_class *class)
 {
 	struct heap_pair pair = compare->pairs.data[at];
+	const struct heap_root *root = &heap.roots.data[pair.root];
+	bool of_vm = root->label && !root->by_key;
 	for (size_t i = 0; i < class->n_fields; i++) {
 		const struct heap_field *field = &class->fields[i];
 		const struct heap_step step = { .kind = STEP_FIELD,
 						.field = field };
-		if (field->compared)
+		/* What a VM has of its own is not what the user's class keeps. */
+		if (field->compared && (!of_vm || field->owner->jdk))
 			compare_slots(
 				compare, pair.root, at, &step, field->type,
 				heap_bytes(compare->a, pair.a) + field->offset,

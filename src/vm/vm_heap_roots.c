@@ -26,8 +26,6 @@ static const struct {
 	{ "org.apiguardian.", "of JUnit" },
 	{ "org.hamcrest.", "of Hamcrest" },
 	{ "org.testng.", "of TestNG" },
-	{ "com.beust.jcommander.", "of TestNG" },
-	{ "com.beust.ah.", "of TestNG" },
 	{ "org.assertj.", "of AssertJ" },
 	{ "org.mockito.", "of Mockito" },
 	{ "net.bytebuddy.", "of Mockito" },

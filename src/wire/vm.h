@@ -33,7 +33,7 @@ enum wire_vm_kind {
 	WIRE_VM_TEST,	/* one that is there: struct of texts, see jvm_list.c */
 	WIRE_VM_LISTED, /* those were all */
 	WIRE_VM_STARTED, /* entry */
-	WIRE_VM_ENDED,	 /* entry, outcome, line, message, file; waits */
+	WIRE_VM_ENDED,	 /* entry, outcome, µs, line, message, file; waits */
 	WIRE_VM_DONE,	 /* all that was asked for has run */
 	WIRE_VM_SAYS,	 /* a text that is worth a line under "limits" */
 	/* Of the parts, both ways. */

@@ -142,6 +142,11 @@ class Meaning(unittest.TestCase):
         # A reader fails alone for another reason; another does because what it reads is not there.
         self.assertEqual(severities["ApartTest.a_fills", "Apart.slots"], "medium")
         self.assertEqual(severities["ApartTest.a_fills", "Apart.entries"], "high")
+        # A buffer of the thread, and a generator; an array that all threads share may be read for what is in it.
+        for root, severity in ("buffer", "medium"), ("kept", "high"), ("drawn", ("low", "medium")):
+            self.assertIn(severities["WorksTest.a_works", f"Works.{root}"], severity, root)
+        # Who replaces a stream, not who prints to the new one.
+        self.assertEqual([test for test, root in severities if root == "System.err"], ["WorksTest.c_replaces"])
         # Counts are judged by what they do to outcomes, and are never taken for a cache.
         self.assertNotIn("cache", found[("FillsTest.e_counts", "Looks.counts")]["message"])
 

@@ -23,6 +23,7 @@ final class Outcomes {
 	private int next; // in the order: all before were told
 	private Adapter.Entry running;
 	private Object group, last; // of the test that runs, and of the one before
+	private long since; // of the test that runs
 	private Throwable error;
 	private String skipped;
 	private Throwable common;
@@ -64,6 +65,7 @@ final class Outcomes {
 		skipped = null;
 		group = of;
 		Agent.starts(running.number, of != null && of.equals(last));
+		since = System.nanoTime();
 		return true;
 	}
 
@@ -96,27 +98,28 @@ final class Outcomes {
 		Adapter.Entry entry = running;
 		running = null;
 		last = group;
+		long took = System.nanoTime() - since;
 		Message message;
 		try {
-			message = message(entry);
+			message = message(entry, took);
 			if (error != null)
 				print(error);
 		} catch (OutOfMemoryError full) {
 			reserve = null;
-			message = start(entry).number(0).text(error == null ? skipped : error.getClass().getName()).text("");
+			message = start(entry, took).number(0).text(error == null ? skipped : error.getClass().getName()).text("");
 		}
 		flush();
 		message.end(entry.number);
 	}
 
-	private Message start(Adapter.Entry entry) {
+	private Message start(Adapter.Entry entry, long took) {
 		int outcome = error != null ? Message.FAILED : skipped != null ? Message.SKIPPED : Message.PASSED;
-		return new Message().number(entry.number).number(outcome);
+		return new Message().number(entry.number).number(outcome).number((int)Math.min(took / 1000, Integer.MAX_VALUE));
 	}
 
-	private Message message(Adapter.Entry entry) {
+	private Message message(Adapter.Entry entry, long took) {
 		StackTraceElement place = error == null ? null : place(error);
-		return start(entry).number(place == null ? 0 : Math.max(place.getLineNumber(), 0))
+		return start(entry, took).number(place == null ? 0 : Math.max(place.getLineNumber(), 0))
 			.text(error != null ? describe(error) : skipped)
 			.text(place == null || place.getFileName() == null ? "" : path(place));
 	}
@@ -134,6 +137,7 @@ final class Outcomes {
 			skipped = skip;
 			group = null;
 			Agent.starts(entry.number, false);
+			since = System.nanoTime();
 			ended();
 		}
 		next = Math.max(next, end);
