@@ -113,7 +113,8 @@ struct err *leftover_prove(struct finding *finding)
 		return NULL;
 	leftover->proven = true;
 	finding->severity = FINDING_LOW;
-	if (leftover->lazy || leftover->keyed || leftover->harmless)
+	if (leftover->lazy || leftover->keyed || leftover->harmless ||
+	    leftover->puts_back)
 		return NULL; /* it says so already */
 	TRY(str_appendf(&message, "%s; %s after it", finding->message,
 			leftover->readers.n == 1 ? "it passes"

@@ -462,6 +462,9 @@ static struct err *find_meaning(struct pollution_search *search,
 	search->how = UNSTEADY_APART;
 	if (options->effect && options->readers &&
 	    !(left = left || search_is_late(search)))
+		TRY(search_first_users(search));
+	if (options->effect && options->readers &&
+	    !(left = left || search_is_late(search)))
 		TRY(search_lazy(search));
 	if (options->effect && options->readers &&
 	    !(left = left || search_is_late(search)))

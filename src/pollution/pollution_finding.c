@@ -26,7 +26,8 @@ pollution_judge_severity(const struct leftover *leftover)
 {
 	if (leftover_is_dead_pointer(leftover))
 		return FINDING_HIGH;
-	if (leftover->lazy || leftover->keyed || leftover->harmless)
+	if (leftover->lazy || leftover->keyed || leftover->harmless ||
+	    leftover->puts_back)
 		return FINDING_LOW;
 	if (leftover->change.weight == WEIGHT_LOW || leftover_is_time(leftover))
 		return leftover->readers.n ? FINDING_MEDIUM : FINDING_LOW;
@@ -65,7 +66,9 @@ static struct err *pollution_make_message(const char *test,
 	}
 	if (leftover->effect == EFFECT_ACCUMULATES)
 		TRY(str_append(&text, ", again each time it runs"));
-	if (leftover->lazy)
+	if (leftover->puts_back)
+		TRY(str_append(&text, ", as it was before the tests"));
+	else if (leftover->lazy)
 		TRY(str_append(&text, "; so would the tests that read it"));
 	else if (leftover->keyed)
 		TRY(str_append(&text, "; a cache: other tests add the same "
@@ -87,11 +90,15 @@ static struct err *pollution_make_message(const char *test,
 }
 
 /* The detector once more, on that test alone. */
-static struct err *make_replay(const struct finding_run *run, const char *test,
-			       char **ret)
+static struct err *make_replay(const struct finding_run *run,
+			       const struct leftover *leftover, char **ret)
 {
+	const char *test = roster_name(run->tests, leftover->test);
 	_cleanup_(str_freep) struct str text = STR_INIT;
-	TRY(str_append(&text, "polygraph pollution --tests "));
+	TRY(str_append(&text, "polygraph pollution "));
+	if (leftover->first_user)
+		TRY(str_append(&text, "--eager "));
+	TRY(str_append(&text, "--tests "));
 	TRY(words_append_pattern(&text, test));
 	TRY(str_append(&text, run->suite));
 	*ret = str_take(&text);
@@ -115,7 +122,7 @@ struct err *pollution_finding_make(const struct finding_run *run,
 	TRY(finding_id(&leftover_kind, change->where, test, change->root,
 		       &finding.id));
 	TRY(pollution_make_message(test, leftover, &finding.message));
-	TRY(make_replay(run, test, &finding.replay));
+	TRY(make_replay(run, leftover, &finding.replay));
 	TRY(finding_take_evidence(&finding, leftover, sizeof(*leftover)));
 	*ret = finding;
 	finding = (struct finding){};

@@ -126,7 +126,12 @@ size_t search_reader_runs(const struct pollution_search *search,
 bool leftover_place(const struct leftover *leftover, struct suite_place *ret);
 struct err *leftover_add_reader(struct leftover *leftover, size_t test,
 				bool fills) _must_check_;
+/* Variables of the leftovers; ends with NULL. */
+struct err *leftover_roots(const struct pollution_search *search,
+			   const char ***ret) _must_check_;
 struct err *search_lazy(struct pollution_search *search) _must_check_;
+/* first_users.c: what those leave that are the first to use a variable. */
+struct err *search_first_users(struct pollution_search *search) _must_check_;
 
 /*
  * keyed.c: caches with one entry a key. To be told of all changes that any run

@@ -750,9 +750,8 @@ static struct err *judge_readers(struct pollution_search *search,
 	return NULL;
 }
 
-/* Variables of the leftovers; ends with NULL. */
-static struct err *leftover_roots(const struct pollution_search *search,
-				  const char ***ret)
+struct err *leftover_roots(const struct pollution_search *search,
+			   const char ***ret)
 {
 	const char **roots = calloc(search->leftovers.n + 1, sizeof(*roots));
 	size_t n = 0;

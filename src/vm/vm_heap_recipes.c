@@ -92,7 +92,7 @@ static const struct heap_recipe recipes[] = {
 static const char *const skipped[] = {
 	"sun.", "jdk.", "com.sun.", "java.lang.invoke.", "java.lang.reflect.",
 	"java.lang.module.", "java.lang.ClassLoader", "java.lang.Module",
-	"java.lang.ref.Cleaner", "java.lang.ref.SoftReference", "java.lang.ref.PhantomReference",
+	"java.lang.ref.Cleaner", "java.lang.ref.ReferenceQueue", "java.lang.ref.SoftReference", "java.lang.ref.PhantomReference",
 	"java.lang.Thread", "java.lang.Process", "java.lang.Runtime", "java.lang.StackTraceElement",
 	"java.security.", "java.util.logging.", "java.util.concurrent.locks.",
 	"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.ScheduledThreadPoolExecutor",
