@@ -10,6 +10,8 @@
 
 /* Names in a line that is about something else. */
 #define NAMES_MAX 2
+/* Columns of a name that is cut. */
+#define NAME_MIN 16
 /* Of a message: more is not looked at. */
 #define MESSAGE_LINES_MAX 64
 
@@ -106,8 +108,11 @@ static struct err *append_sentence(struct str *str, const char *text,
 	size_t clause = find_last_clause(text, width_fit(text, columns) + 1);
 	if (clause > columns / 2)
 		return str_append_n(str, text, clause);
-	TRY(str_append_n(str, text, fit_words(text, columns - 1)));
-	return str_append(str, "…");
+	/* A long word is a name: its beginning says more than nothing. */
+	size_t room = width_fit(text, columns - 1);
+	size_t n = fit_words(text, columns - 1);
+	return str_appendf(str, "%.*s…", (int)(room - n > NAME_MIN ? room : n),
+			   text);
 }
 
 /* ---- the assertion's message ---- */

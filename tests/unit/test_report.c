@@ -659,6 +659,13 @@ static void test_pollution_cut(void **state _unused_)
 	const char *cut = strstr(text, "…  [pollution-1]\n");
 	assert_non_null(cut);
 	assert_non_null(strstr(text, "settings: NULL → &{next = NULL, count"));
+	/* A name that is too long begins at least. */
+	path.path = "descriptor[/usr/share/fonts/truetype/dejavu/"
+		    "DejaVuSansMono-BoldOblique.ttf].offset.of.the.file";
+	_cleanup_(freep) char *named =
+		render(&report, "text", (struct report_style){});
+	assert_non_null(strstr(named, " leaves descriptor[/usr/share/fonts/"));
+	assert_non_null(strstr(named, "…  [pollution-1]\n"));
 }
 
 /* What explains another is in its block. */
