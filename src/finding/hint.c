@@ -402,7 +402,7 @@ struct err *hint_make(struct finding *finding, const char *framework)
 	const struct assumption *assumption = assumption_of(finding);
 	if (finding->hint || !finding->evidence)
 		return NULL;
-	if (leftover && leftover->puts_back)
+	if (leftover && leftover->restores)
 		return NULL;
 	if (leftover && leftover->change.n)
 		TRY(hint_leftover(leftover, framework, &str));

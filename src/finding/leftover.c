@@ -114,7 +114,7 @@ struct err *leftover_prove(struct finding *finding)
 	leftover->proven = true;
 	finding->severity = FINDING_LOW;
 	if (leftover->lazy || leftover->keyed || leftover->harmless ||
-	    leftover->puts_back)
+	    leftover->restores)
 		return NULL; /* it says so already */
 	TRY(str_appendf(&message, "%s; %s after it", finding->message,
 			leftover->readers.n == 1 ? "it passes"

@@ -48,7 +48,7 @@ struct leftover {
 		once; /* digest after the first of the two runs; 0: as before */
 	bool came_back; /* the second run ended with the same content */
 	/* As it was at first: alone the test leaves it as it is. */
-	bool puts_back;
+	bool restores;
 	/* Its test is the first that uses it: seen where it is there before. */
 	bool first_user;
 	/* It only counts, and its readers end alike, whatever it is. */

@@ -81,9 +81,8 @@ static struct err *jvm_heap_prepare(struct jvm_suite *suite,
 	/* Both set breakpoints, which a VM lets one of them do. */
 	if (suite->heap.watched.n)
 		TRY(str_append(options, ",reads=1"));
-	else if (watch &&
-		 (point_is_inner(watch->from) ||
-		  (!watch->consecutive && point_is_inner(watch->to))))
+	else if (watch && (point_is_inner(watch->from) ||
+			   (!watch->consecutive && point_is_inner(watch->to))))
 		TRY(str_append(options, ",points=1"));
 	return jvm_heap_is_watched(suite->heap.watch) || suite->heap.watched.n
 		       ? str_append(options, ",heap=1")

@@ -5,7 +5,7 @@
  *
  * Where variables can be initialised before a test, both run alone so. If the one
  * leaves the variable alone there, and the other changes it from the value to that
- * which the one put back, what the first user leaves is a leftover of its own.
+ * which the one restores, what the first user leaves is a leftover of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -156,9 +156,9 @@ static struct err *first_examine(struct pollution_search *search, size_t at,
 	struct leftover *leftover = &search->leftovers.data[at];
 	if (trial.ran && trial.changes &&
 	    first_is_undone(&trial.change, &leftover->change)) {
-		leftover->puts_back = true;
+		leftover->restores = true;
 		log_debug(LOG_POLLUTION,
-			  "test %zu puts back %s, which %zu left", test, root,
+			  "test %zu restores %s, which %zu changed", test, root,
 			  user);
 		if (!first_is_known(search, user, root))
 			err = first_add(search, user, leftover, &trial);

@@ -27,7 +27,7 @@ pollution_judge_severity(const struct leftover *leftover)
 	if (leftover_is_dead_pointer(leftover))
 		return FINDING_HIGH;
 	if (leftover->lazy || leftover->keyed || leftover->harmless ||
-	    leftover->puts_back)
+	    leftover->restores)
 		return FINDING_LOW;
 	if (leftover->change.weight == WEIGHT_LOW || leftover_is_time(leftover))
 		return leftover->readers.n ? FINDING_MEDIUM : FINDING_LOW;
@@ -66,7 +66,7 @@ static struct err *pollution_make_message(const char *test,
 	}
 	if (leftover->effect == EFFECT_ACCUMULATES)
 		TRY(str_append(&text, ", again each time it runs"));
-	if (leftover->puts_back)
+	if (leftover->restores)
 		TRY(str_append(&text, ", as it was before the tests"));
 	else if (leftover->lazy)
 		TRY(str_append(&text, "; so would the tests that read it"));

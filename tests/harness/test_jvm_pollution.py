@@ -159,13 +159,13 @@ class Meaning(unittest.TestCase):
         self.assertEqual(leftovers(report), {"FirstTest.uses": [("subject.FirstTest.Later.count", "1 → 2")]})
 
     def test_first_user(self):
-        """What the first user of a class leaves is its own, not that of the test which puts it back."""
+        """What the first user of a class leaves is its own, not that of the test which restores it."""
         suite = Suite("pollution_more", "junit4", WORDS)
         _, report = suite.report("pollution", "--only", "memory", "--sandbox", "never", "--tests", "*FirstUserTest.*")
         found = {(short(finding["test"]), finding["path"].split(".", 1)[1]): finding for finding in report["findings"]}
         seen = {key: (finding["before"], finding["after"], finding["severity"]) for key, finding in found.items()}
         self.assertEqual(seen, {("FirstUserTest.a_uses", "FirstUserTest.Put.mode"): ("1", "7", "high"),
-                                ("FirstUserTest.b_puts_back", "FirstUserTest.Put.mode"): ("7", "1", "low"),
+                                ("FirstUserTest.b_restores", "FirstUserTest.Put.mode"): ("7", "1", "low"),
                                 ("FirstUserTest.c_changes", "FirstUserTest.Kept.mode"): ("1", "7", "high")})
         first = found["FirstUserTest.a_uses", "FirstUserTest.Put.mode"]
         self.assertIn(" --eager ", first["replay"])

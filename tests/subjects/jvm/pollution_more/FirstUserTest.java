@@ -23,7 +23,7 @@ public class FirstUserTest {
 		assertEquals(1, Kept.mode);
 	}
 
-	@Test public void b_puts_back() {
+	@Test public void b_restores() {
 		Put.mode = 1;
 	}
 
