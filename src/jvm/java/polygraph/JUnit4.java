@@ -78,10 +78,11 @@ final class JUnit4 implements Adapter {
 			tests = runner.getDescription();
 			Map<Description, Boolean> kept = new IdentityHashMap<>();
 			Map<String, Integer> met = new HashMap<>();
-			boolean plain = isPlainSuite(runner);
+			List<Description> leaves = leaves(tests, new ArrayList<>());
+			boolean plain = plainTests(runner).size() == leaves.size();
 			for (Description leaf : leaves(runner.getDescription(), new ArrayList<>()))
 				kept.put(leaf, true);
-			for (Description leaf : leaves(tests, new ArrayList<>())) {
+			for (Description leaf : leaves) {
 				String name = Message.plain(leaf.getDisplayName());
 				int n = plain || kept.containsKey(leaf) ? met.merge(name, 1, Integer::sum) : 1;
 				String key = n == 1 ? name : name + "#" + n;
@@ -230,10 +231,7 @@ final class JUnit4 implements Adapter {
 	 */
 	private static Runner chosen(Runner runner, Keys keys, List<Entry> entries) {
 		Map<String, Test> byKey = new HashMap<>();
-		List<Test> tests = new ArrayList<>();
-		if (!isPlainSuite(runner))
-			return null;
-		leaves(test(runner), tests);
+		List<Test> tests = plainTests(runner);
 		for (int i = 0; tests.size() == keys.all.size() && i < tests.size(); i++)
 			byKey.putIfAbsent(keys.all.get(i), tests.get(i));
 		TestSuite chosen = new TestSuite(runner.getDescription().getDisplayName());
@@ -245,12 +243,18 @@ final class JUnit4 implements Adapter {
 		return new JUnit38ClassRunner(chosen);
 	}
 
-	private static void leaves(Test from, List<Test> into) {
+	/** Those of a plain suite of JUnit 3, as it would run them; none: it is something else. */
+	private static List<Test> plainTests(Runner runner) {
+		return isPlainSuite(runner) ? leaves(test(runner), new ArrayList<>()) : Collections.emptyList();
+	}
+
+	private static List<Test> leaves(Test from, List<Test> into) {
 		if (from instanceof TestSuite)
 			for (Test inner : Collections.list(((TestSuite)from).tests()))
 				leaves(inner, into);
 		else
 			into.add(from);
+		return into;
 	}
 
 	/** Is it one of JUnit's own, which run no code of the user's between two tests? */
