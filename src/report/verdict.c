@@ -122,8 +122,8 @@ struct err *verdict_write(const struct report *report,
 				report->fail_on < FINDING_HIGH ? " or higher"
 							       : ""));
 	if (failures)
-		TRY(str_appendf(&line, ", of which %zu fail%s each time",
-				failures, failures == 1 ? "s" : ""));
+		TRY(str_appendf(&line, ", of which %zu fail%s", failures,
+				failures == 1 ? "s" : ""));
 	if (lead)
 		TRY(str_appendf(&line, "; start with: polygraph replay %s",
 				lead->id));

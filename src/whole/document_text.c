@@ -621,7 +621,7 @@ static struct err *write_whole_verdict(const struct document *document,
 	if (blocks->n && !trust.failing)
 		TRY(str_append(&line, ", none of which --fail-on counts"));
 	if (blocks->failures)
-		TRY(str_appendf(&line, ", of which %zu fail%s each time",
+		TRY(str_appendf(&line, ", of which %zu fail%s",
 				blocks->failures,
 				blocks->failures == 1 ? "s" : ""));
 	if (trust.unrun)
