@@ -212,6 +212,9 @@ class Odd(unittest.TestCase):
             "FewerTest.a": "pass", "FewerTest.b[1]": "pass", "FewerTest.b[2]": "fail", "FewerTest.b[3]": "fail",
             "FewerTest.c": "pass"})
 
+    def test_aborted_without_a_reason(self):
+        self.assertEqual(self.outcomes("odd_junit5", "junit5", "*AbortsTest*"), {"AbortsTest.aborts": "skip"})
+
     def test_data_providers(self):
         """None of it, and several at a time: one at a time here."""
         self.assertEqual(self.outcomes("odd_testng", "testng", "*EmptyTest*"), {

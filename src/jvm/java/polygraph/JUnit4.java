@@ -432,7 +432,7 @@ final class JUnit4 implements Adapter {
 
 		@Override
 		public void testAssumptionFailure(Failure failure) {
-			String why = String.valueOf(failure.getMessage());
+			String why = failure.getMessage();
 			boolean one = failure.getDescription().isTest();
 			if (one ? !other : !tellBelow(failure.getDescription(), null, why))
 				outcomes.skipped(why);

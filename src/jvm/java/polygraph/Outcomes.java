@@ -83,12 +83,18 @@ final class Outcomes {
 			error = error == null ? why : error;
 	}
 
-	/** @param why null: it was not, after all */
+	/** @param why null: nobody says */
 	void skipped(String why) {
+		String text = why == null ? "" : why;
 		if (running == null)
-			commonSkip = commonSkip == null ? why : commonSkip;
+			commonSkip = commonSkip == null ? text : commonSkip;
 		else
-			skipped = why;
+			skipped = text;
+	}
+
+	/** It was tried again, and ran. */
+	void notSkipped() {
+		skipped = null;
 	}
 
 	/** Whatever the test has left behind, this gets to its end: nothing of the user's is relied on. */

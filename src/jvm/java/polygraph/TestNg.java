@@ -471,7 +471,7 @@ final class TestNg implements Adapter {
 		@Override
 		public void onTestSuccess(ITestResult result) {
 			skipped = null;
-			outcomes.skipped(null);
+			outcomes.notSkipped();
 		}
 
 		@Override
