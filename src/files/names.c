@@ -327,6 +327,46 @@ static bool made_fresh(const struct delta *delta, bool walking)
 	       (snap->type == SNAP_FOLDER && snap_permissions(snap) == 0700);
 }
 
+/* @n bytes from @at on in @path are shown as @mask. */
+static struct err *put_mask(struct files_names *names, const char *path,
+			    size_t at, size_t n, const char *mask)
+{
+	_cleanup_(freep) char *masked = NULL, *shown = NULL;
+	if (asprintf(&masked, "%.*s%s%s", (int)at, path, mask, path + at + n) <
+	    0) {
+		masked = NULL;
+		return err_nomem();
+	}
+	TRY(names_shown(names, masked, &shown));
+	TRY(map_text_put(&names->masks, path, names->shown.n));
+	TRY(vec_push(&names->shown, shown));
+	shown = NULL;
+	return NULL;
+}
+
+/* Folders above it that a fixture made, which is no test's doing. */
+static struct err *mask_folders(struct files_names *names, const char *path)
+{
+	for (const char *end = strchr(path + 1, '/'); end;
+	     end = strchr(end + 1, '/')) {
+		_cleanup_(freep) char *folder =
+			strndup(path, (size_t)(end - path));
+		uint64_t known;
+		size_t n = 0;
+		if (!folder)
+			return err_nomem();
+		const char *number = masked_long_number(path_base(folder), &n);
+		if (!number || names->shown.n >= MASKS_MAX ||
+		    !strcmp(folder, names->directory) ||
+		    path_is_below(names->directory, folder) ||
+		    map_text_get(&names->masks, folder, &known))
+			continue;
+		TRY(put_mask(names, folder, (size_t)(number - folder), n,
+			     MADE_UP_SHOWN));
+	}
+	return NULL;
+}
+
 struct err *names_mask(struct files_names *names, const struct delta *delta,
 		       pid_t pid, bool *ret)
 {
@@ -336,6 +376,7 @@ struct err *names_mask(struct files_names *names, const struct delta *delta,
 	bool sure = delta->marks & TOUCH_FRESH;
 	const char *number = masked_long_number(name, &n);
 	*ret = false;
+	TRY(mask_folders(names, path));
 	if (number)
 		at = (size_t)(number - name);
 	if (pid_part(name, pid, &at, &n) ||
@@ -348,16 +389,7 @@ struct err *names_mask(struct files_names *names, const struct delta *delta,
 	if (!mask || names->shown.n >= MASKS_MAX)
 		return NULL;
 
-	_cleanup_(freep) char *masked = NULL, *shown = NULL;
-	if (asprintf(&masked, "%.*s%.*s%s%s", (int)(name - path), path, (int)at,
-		     name, mask, name + at + n) < 0) {
-		masked = NULL;
-		return err_nomem();
-	}
-	TRY(names_shown(names, masked, &shown));
-	TRY(map_text_put(&names->masks, path, names->shown.n));
-	TRY(vec_push(&names->shown, shown));
-	shown = NULL;
+	TRY(put_mask(names, path, (size_t)(name - path) + at, n, mask));
 	*ret = true;
 	return NULL;
 }

@@ -64,6 +64,12 @@ class Outside(unittest.TestCase):
         self.check("FilesTest", *QUICK, "--only", "files", "--file-tracking", "walk", "--watch-dir", self.suite.cwd,
                    "--watch-dir", self.temporary)
 
+    def test_folder_of_a_fixture(self):
+        """Its generated name is masked, too, so that findings keep theirs."""
+        _, found = self.report(*QUICK, "--tests", "*FolderTest.*")
+        self.assertEqual([finding["root"] for finding in found["FolderTest.leaves"]],
+                         [f"{self.temporary}/sharedXXXXXX/left.txt"])
+
     def test_process(self):
         self.check("ProcessTest", *QUICK)
 
