@@ -413,6 +413,8 @@ final class TestNg implements Adapter {
 
 		/** The test that runs will not be invoked again. */
 		private void end() {
+			if (running == null)
+				return;
 			if (skipped != null)
 				note(skipped);
 			else if (!invoked)
