@@ -338,6 +338,19 @@ static bool is_working_memory(const struct heap_comparison *compare,
 	       pair_is_field(compare, parent, "java.util.Random", "seed");
 }
 
+/* Was it put into a map that lets go of it, as soon as nobody has the key? */
+static bool is_weak_entry(const struct heap_comparison *compare,
+			  uint32_t parent, const struct heap_side *before)
+{
+	const struct heap_class *class =
+		parent == NO_PAIR || !before->absent
+			? NULL
+			: heap_class_at(compare->a,
+					compare->pairs.data[parent].a);
+	return class && class->recipe && class->recipe->key &&
+	       !strcmp(class->recipe->key, "referent");
+}
+
 static void compare_differ(struct heap_comparison *compare, uint32_t root,
 			   uint32_t parent, const struct heap_step *step,
 			   const struct heap_side *before,
@@ -390,7 +403,8 @@ static void compare_differ(struct heap_comparison *compare, uint32_t root,
 	}
 	change->kinds |= kind;
 	change->matters |= !equal && !side_is_passing(after) &&
-			   !is_working_memory(compare, parent, before->type);
+			   !is_working_memory(compare, parent, before->type) &&
+			   !is_weak_entry(compare, parent, before);
 	if (change->paths.n >= heap.paths) {
 		change->more++;
 		free(path);

@@ -142,8 +142,9 @@ class Meaning(unittest.TestCase):
         # A reader fails alone for another reason; another does because what it reads is not there.
         self.assertEqual(severities["ApartTest.a_fills", "Apart.slots"], "medium")
         self.assertEqual(severities["ApartTest.a_fills", "Apart.entries"], "high")
-        # A buffer of the thread, and a generator; an array that all threads share may be read for what is in it.
-        for root, severity in ("buffer", "medium"), ("kept", "high"), ("drawn", ("low", "medium")):
+        # A buffer of the thread, a generator, what goes when its key does; what all threads share, or keep, may be read.
+        for root, severity in (("buffer", "medium"), ("kept", "high"), ("drawn", ("low", "medium")), ("weak", "medium"),
+                               ("strong", "high")):
             self.assertIn(severities["WorksTest.a_works", f"Works.{root}"], severity, root)
         # Who replaces a stream, not who prints to the new one.
         self.assertEqual([test for test, root in severities if root == "System.err"], ["WorksTest.c_replaces"])

@@ -12,12 +12,15 @@ public class WorksTest {
 	@Test public void a_works() {
 		Works.buffer.get()[3] = 1;
 		Works.kept[3] = 1;
+		Works.weak.put("key", "a");
+		Works.strong.put("key", "a");
 		assertTrue(Works.drawn.nextInt(10) < 10);
 	}
 
 	@Test public void b_works() {
 		assertEquals(8, Works.buffer.get().length);
 		assertTrue(Works.kept[3] < 2);
+		assertTrue(Works.weak.size() + Works.strong.size() < 3);
 		assertTrue(Works.drawn.nextInt(10) < 10);
 	}
 
