@@ -630,33 +630,19 @@ static void put_use_code(struct vm_editor *x, uint8_t opcode, uint16_t index,
 	put_return(code, use->writes ? 'V' : kind);
 }
 
-static size_t package_length(const uint8_t *name, size_t n)
-{
-	while (n && name[n - 1] != '/')
-		n--;
-	return n;
-}
-
 /*
- * super.field, of a class in another package: that may be protected, and then only
- * an object of this class may be used so, which the new method cannot show to the
- * verifier.
+ * super.field: where a class in another package declares it, it may be protected,
+ * and then only an object of this class may be used so, which the new method cannot
+ * show to the verifier. Who declares it is not known here.
  */
-static bool use_may_be_protected(const struct vm_editor *x,
-				 const struct vm_field_use *use)
+static bool use_is_of_super(const struct vm_editor *x,
+			    const struct vm_field_use *use)
 {
-	uint16_t n = 0, own_n = 0;
+	uint16_t n = 0;
 	const struct vm_class *class = x->class;
 	const uint8_t *super =
 		vm_class_text(class, vm_class_name(class, class->super), &n);
-	const uint8_t *own =
-		vm_class_text(class, vm_class_name(class, class->self), &own_n);
-	if (!super || !own || n != use->class_n ||
-	    memcmp(super, use->class_name, n) != 0)
-		return false;
-	size_t package = package_length(super, n);
-	return package != package_length(own, own_n) ||
-	       memcmp(super, own, package) != 0;
+	return super && n == use->class_n && !memcmp(super, use->class_name, n);
 }
 
 /* The constant of the new method; 0: the use stays as it is. */
@@ -667,7 +653,7 @@ static uint16_t add_use(struct vm_editor *x, uint8_t opcode, uint16_t index,
 	struct vm_field_use use;
 	char text[32];
 	if (!find_field_use(x, opcode, index, &use) ||
-	    (!opcode_is_static(opcode) && use_may_be_protected(x, &use)))
+	    (!opcode_is_static(opcode) && use_is_of_super(x, &use)))
 		return 0;
 	int number = x->edit->field_number(x->edit->field_data, &use);
 	if (number < 0 || number > VM_FIELDS_MAX)
