@@ -22,13 +22,12 @@ final class State {
 	private static final long ENDING_NS = 50_000_000, STARVED_NS = 2_000_000_000;
 	private static final String DEFAULT = "default";
 
+	/** The one that tests run on. Points in the middle of a test may be looked at on another one. */
+	private static final Thread runner = Thread.currentThread();
 	private static Map<String, String> environment = new HashMap<>(System.getenv());
 	private static Map<String, String> loggers;
 	private static Map<String, String> own = own();
 	private static Set<Long> threads = Collections.emptySet();
-
-	/** The one that tests run on. Points in the middle of a test may be looked at on another one. */
-	private static final Thread runner = Thread.currentThread();
 
 	private State() {
 	}
