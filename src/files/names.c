@@ -328,8 +328,8 @@ static bool made_fresh(const struct delta *delta, bool walking)
 }
 
 /* @n bytes from @at on in @path are shown as @mask. */
-static struct err *put_mask(struct files_names *names, const char *path,
-			    size_t at, size_t n, const char *mask)
+static struct err *names_put_mask(struct files_names *names, const char *path,
+				  size_t at, size_t n, const char *mask)
 {
 	_cleanup_(freep) char *masked = NULL, *shown = NULL;
 	if (asprintf(&masked, "%.*s%s%s", (int)at, path, mask, path + at + n) <
@@ -361,8 +361,8 @@ static struct err *mask_folders(struct files_names *names, const char *path)
 		    path_is_below(names->directory, folder) ||
 		    map_text_get(&names->masks, folder, &known))
 			continue;
-		TRY(put_mask(names, folder, (size_t)(number - folder), n,
-			     MADE_UP_SHOWN));
+		TRY(names_put_mask(names, folder, (size_t)(number - folder), n,
+				   MADE_UP_SHOWN));
 	}
 	return NULL;
 }
@@ -389,7 +389,7 @@ struct err *names_mask(struct files_names *names, const struct delta *delta,
 	if (!mask || names->shown.n >= MASKS_MAX)
 		return NULL;
 
-	TRY(put_mask(names, path, (size_t)(name - path) + at, n, mask));
+	TRY(names_put_mask(names, path, (size_t)(name - path) + at, n, mask));
 	*ret = true;
 	return NULL;
 }

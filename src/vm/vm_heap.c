@@ -71,7 +71,7 @@ char *heap_reader_text(struct heap_reader *reader)
 	return text.data;
 }
 
-static void heap_says(const char *text)
+void heap_says(const char *text)
 {
 	struct heap_message message = {};
 	heap_message_text(&message, text);

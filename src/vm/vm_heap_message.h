@@ -20,6 +20,8 @@ static inline void heap_message_u64(struct heap_message *message,
 void heap_message_text(struct heap_message *message, const char *text);
 /* And is empty again. */
 void heap_message_send(struct heap_message *message, uint16_t kind);
+/* A line under "limits". */
+void heap_says(const char *text);
 
 /* One that came: what is missing in it is 0 or "". */
 struct heap_reader {

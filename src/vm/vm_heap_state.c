@@ -29,6 +29,7 @@ static struct {
 	jclass logging;
 	jobject list;		   /* of providers, as it was */
 	char *names;		   /* in it */
+	bool said;		   /* that something is not known */
 	unsigned long long looked; /* when; as the start of tasks is counted */
 } state;
 
@@ -104,6 +105,17 @@ static jlong JNICALL state_new_tasks_worked(JNIEnv *env, jclass self)
 
 /* ---- polygraph.State ---- */
 
+/* What fails is the user's doing: a security manager, say. */
+static void state_is_told(JNIEnv *env, bool found)
+{
+	bool fails = !found || (*env)->ExceptionCheck(env);
+	(*env)->ExceptionClear(env);
+	if (fails && !state.said)
+		heap_says("pollution: what a test does to threads, loggers and "
+			  "the environment is not known: the VM does not tell");
+	state.said |= fails;
+}
+
 static bool state_find(JNIEnv *env)
 {
 	static const JNINativeMethod tasks = {
@@ -119,8 +131,8 @@ static bool state_find(JNIEnv *env)
 		state.changes = (*env)->GetStaticMethodID(
 			env, class, "changes", "(Z)[Ljava/lang/String;");
 	}
-	(*env)->ExceptionClear(env);
 	state.lost = !state.changes;
+	state_is_told(env, state.changes);
 	return state.changes;
 }
 
@@ -263,7 +275,7 @@ void heap_state_update(JNIEnv *env, bool tells, uint32_t entry)
 	jobjectArray triples = (*env)->CallStaticObjectMethod(
 		env, state.class, state.changes,
 		state.eager || state_is_used(state.logging));
-	(*env)->ExceptionClear(env);
+	state_is_told(env, true);
 	state.looked = state_now();
 	jsize n = triples ? (*env)->GetArrayLength(env, triples) : 0;
 	char *providers = state_update_providers(env);

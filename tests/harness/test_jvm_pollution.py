@@ -159,6 +159,16 @@ class Meaning(unittest.TestCase):
         _, report = suite.report("pollution", "--eager", *QUICK, "--tests", "*FirstTest.*")
         self.assertEqual(leftovers(report), {"FirstTest.uses": [("subject.FirstTest.Later.count", "1 → 2")]})
 
+    def test_what_cannot_be_asked(self):
+        """A security manager that a test leaves is found, and what it hides is named."""
+        suite = Suite("pollution_more", "junit4", WORDS)
+        _, report = suite.report("pollution", *QUICK, "--tests", "*ManagerTest.*")
+        self.assertIn("security-manager", {finding["root"] for finding in report["findings"]})
+        self.assertIn("pollution: what a test does to threads, loggers and the environment is not known: the VM does "
+                      "not tell", report["limits"])
+        _, report = suite.report("pollution", *QUICK, "--tests", "*FirstUserTest.*")
+        self.assertEqual(report["limits"], [])
+
     def test_first_user(self):
         """What the first user of a class leaves is its own, not that of the test which restores it."""
         suite = Suite("pollution_more", "junit4", WORDS)
