@@ -234,11 +234,17 @@ struct err *names_shown(const struct files_names *names, const char *path,
 
 /*
  * mkdir(…, 0700) is not mkdtemp()'s alone, and people write small letters; of six
- * that were drawn one in two hundred has nothing else.
+ * that were drawn one in two hundred has nothing else, and of those half cannot be
+ * pronounced.
  */
 static bool is_word(const char *text)
 {
-	return strspn(text, LOWER) >= MADE_UP;
+	size_t consonants = 0, most = 0;
+	for (size_t i = 0; i < MADE_UP; i++) {
+		consonants = strchr("aeiouy", text[i]) ? 0 : consonants + 1;
+		most = MAX(most, consonants);
+	}
+	return strspn(text, LOWER) >= MADE_UP && most < 4;
 }
 
 /*

@@ -652,9 +652,8 @@ static struct err *lazy_run(struct pollution_search *search,
 }
 
 /*
- * Does it end right after the leftover's test as it does alone? Then whatever
- * makes it end otherwise in the suite is not this leftover. False where there
- * was no time to see.
+ * It ends alone otherwise than in the suite: does it right after the leftover's
+ * test, too? Then this leftover is not why. False where there was no time to see.
  */
 static struct err *ends_as_alone(struct pollution_search *search,
 				 struct lazy_runs *runs,
@@ -671,7 +670,9 @@ static struct err *ends_as_alone(struct pollution_search *search,
 	enum outcome ended;
 	uint64_t key = leftover->test * suite_count(search->suite) + reader;
 	*ret = false;
-	if (!map_u64_get(&runs->alone, reader, &alone))
+	if (leftover->effect != EFFECT_SETTLES ||
+	    !map_u64_get(&runs->alone, reader, &alone) ||
+	    alone == search->outcomes[reader])
 		return NULL;
 	if (!map_u64_get(&runs->pairs, key, &after)) {
 		if (lazy_enough(search, runs))
