@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/macro.h"
 #include "base/masked.h"
 #include "base/path.h"
 #include "files/files_internal.h"
