@@ -40,7 +40,7 @@ def test(name, groups=(), after=(), needs=()):
 
 
 def ended(place, outcome=0, reason=b""):
-    return message(ENDED, numbers(place, outcome, 12) + text(reason) + text(b"a/T.java"))
+    return message(ENDED, numbers(place, outcome, 1500, 12) + text(reason) + text(b"a/T.java"))
 
 
 def change(root, where=0, first=0, weight=0, paths=1):
