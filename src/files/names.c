@@ -351,9 +351,11 @@ static struct err *names_put_mask(struct files_names *names, const char *path,
 	return NULL;
 }
 
-/* Folders above it that a fixture made, which is no test's doing. */
-static struct err *mask_folders(struct files_names *names, const char *path)
+/* Folders above it that a fixture made, which is no test's doing. *@ret: any. */
+static struct err *mask_folders(struct files_names *names, const char *path,
+				bool *ret)
 {
+	*ret = false;
 	for (const char *end = strchr(path + 1, '/'); end;
 	     end = strchr(end + 1, '/')) {
 		_cleanup_(freep) char *folder =
@@ -365,8 +367,10 @@ static struct err *mask_folders(struct files_names *names, const char *path)
 		const char *number = masked_long_number(path_base(folder), &n);
 		if (!number || names->shown.n >= MASKS_MAX ||
 		    !strcmp(folder, names->directory) ||
-		    path_is_below(names->directory, folder) ||
-		    map_text_get(&names->masks, folder, &known))
+		    path_is_below(names->directory, folder))
+			continue;
+		*ret = true;
+		if (map_text_get(&names->masks, folder, &known))
 			continue;
 		TRY(names_put_mask(names, folder, (size_t)(number - folder), n,
 				   MADE_UP_SHOWN));
@@ -382,8 +386,7 @@ struct err *names_mask(struct files_names *names, const struct delta *delta,
 	size_t at = 0, n = 0;
 	bool sure = delta->marks & TOUCH_FRESH;
 	const char *number = masked_long_number(name, &n);
-	*ret = false;
-	TRY(mask_folders(names, path));
+	TRY(mask_folders(names, path, ret));
 	if (number)
 		at = (size_t)(number - name);
 	if (pid_part(name, pid, &at, &n) ||

@@ -69,6 +69,7 @@ class Outside(unittest.TestCase):
         _, found = self.report(*QUICK, "--tests", "*FolderTest.*")
         self.assertEqual([finding["root"] for finding in found["FolderTest.leaves"]],
                          [f"{self.temporary}/sharedXXXXXX/left.txt"])
+        self.assertEqual(found["FolderTest.leaves"][0]["severity"], "low")
 
     def test_process(self):
         self.check("ProcessTest", *QUICK)

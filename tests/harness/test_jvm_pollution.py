@@ -140,7 +140,7 @@ class Meaning(unittest.TestCase):
         self.assertEqual((made["severity"], made["path"]), ("medium", "subject.Made.instance.slots[3]"))
         self.assertEqual([short(test) for test in made["readers"]], ["MadeTest.c_reads", "MadeTest.d_reads"])
         # A reader fails alone for another reason; another does because what it reads is not there.
-        self.assertEqual(severities["ApartTest.a_fills", "Apart.slots"], "low")
+        self.assertEqual(severities["ApartTest.a_fills", "Apart.slots"], "medium")
         self.assertEqual(severities["ApartTest.a_fills", "Apart.entries"], "high")
         # A buffer of the thread, a generator, what goes when its key does; what all threads share, or keep, may be read.
         for root, severity in (("buffer", "medium"), ("kept", "high"), ("drawn", ("low", "medium")), ("weak", "medium"),

@@ -1,25 +1,28 @@
 package subject;
 
+import java.util.HashMap;
+import java.util.Map;
+
 /** Slots that are filled when they are first needed, and what else tests need. */
 final class Apart {
-	static final String[] slots = new String[8];
-	static final String[] entries = new String[8];
+	static final Map<String, String> slots = new HashMap<>();
+	static final Map<String, String> entries = new HashMap<>();
 	static boolean ready;
 
-	static String slot(int i) {
-		String found = slots[i];
+	static String slot(String key, String who) {
+		String found = slots.get(key);
 		if (found == null) {
-			found = "slot " + i;
-			slots[i] = found;
+			found = "made by " + who;
+			slots.put(key, found);
 		}
 		return found;
 	}
 
 	/** Was the entry there already? Now it is. */
-	static boolean had(int i) {
-		String found = entries[i];
+	static boolean had(String key, String who) {
+		String found = entries.get(key);
 		if (found == null)
-			entries[i] = "entry " + i;
+			entries.put(key, "made by " + who);
 		return found != null;
 	}
 }
