@@ -97,6 +97,12 @@ bool leftover_is_filled_by_readers(const struct leftover *leftover)
 	       (leftover->alike || !leftover->judged);
 }
 
+bool leftover_is_minor(const struct leftover *leftover)
+{
+	return leftover->lazy || leftover->keyed || leftover->harmless ||
+	       leftover->restores;
+}
+
 bool leftover_is_dead_pointer(const struct leftover *leftover)
 {
 	return leftover->change.where == CHANGE_MEMORY &&
@@ -113,8 +119,7 @@ struct err *leftover_prove(struct finding *finding)
 		return NULL;
 	leftover->proven = true;
 	finding->severity = FINDING_LOW;
-	if (leftover->lazy || leftover->keyed || leftover->harmless ||
-	    leftover->restores)
+	if (leftover_is_minor(leftover))
 		return NULL; /* it says so already */
 	TRY(str_appendf(&message, "%s; %s after it", finding->message,
 			leftover->readers.n == 1 ? "it passes"

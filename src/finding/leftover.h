@@ -110,5 +110,7 @@ struct err *leftover_prove(struct finding *finding) _must_check_;
 bool leftover_is_filled_by_readers(const struct leftover *leftover);
 /* Does it point to what is no more? */
 bool leftover_is_dead_pointer(const struct leftover *leftover);
+/* A cache, a count that no test follows, what another test had changed. */
+bool leftover_is_minor(const struct leftover *leftover);
 const char *leftover_effect_name(enum leftover_effect effect);
 const char *leftover_where_name(enum change_where where);

@@ -26,8 +26,7 @@ pollution_judge_severity(const struct leftover *leftover)
 {
 	if (leftover_is_dead_pointer(leftover))
 		return FINDING_HIGH;
-	if (leftover->lazy || leftover->keyed || leftover->harmless ||
-	    leftover->restores)
+	if (leftover_is_minor(leftover))
 		return FINDING_LOW;
 	if (leftover->change.weight == WEIGHT_LOW || leftover_is_time(leftover))
 		return leftover->readers.n ? FINDING_MEDIUM : FINDING_LOW;

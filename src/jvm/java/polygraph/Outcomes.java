@@ -17,10 +17,10 @@ final class Outcomes {
 	/** Where test classes lie, for the line of a failure. */
 	static List<File> folders = new ArrayList<>();
 
-	/** By key, the place in the order of each that was not told yet. */
-	private final Map<String, Integer> waiting = new HashMap<>();
+	/** By key, in the order. */
+	private final Map<String, Integer> places = new HashMap<>();
 	private final List<Adapter.Entry> order;
-	private int next; // in the order: all before were told
+	private int next; // place of the first that was not told yet
 	private Adapter.Entry running;
 	private Object group, last; // of the test that runs, and of the one before
 	private long since; // of the test that runs
@@ -32,11 +32,12 @@ final class Outcomes {
 	Outcomes(List<Adapter.Entry> entries) {
 		order = entries;
 		for (Adapter.Entry entry : entries)
-			waiting.put(entry.key, waiting.size());
+			places.put(entry.key, places.size());
 	}
 
+	/** It was asked for, and not told yet. */
 	boolean wants(String key) {
-		return waiting.containsKey(key);
+		return places.getOrDefault(key, -1) >= next;
 	}
 
 	boolean started(String key) {
@@ -53,12 +54,16 @@ final class Outcomes {
 	 * False: it is not one of those that were asked for, or ran already.
 	 */
 	boolean started(String key, Object of) {
-		Integer place = waiting.get(key);
-		if (place == null)
+		if (!wants(key))
 			return false;
+		int place = places.get(key);
 		ended();
 		tellMissing(place);
-		waiting.remove(key);
+		begin(place, of);
+		return true;
+	}
+
+	private void begin(int place, Object of) {
 		running = order.get(place);
 		next = place + 1;
 		error = null;
@@ -66,7 +71,6 @@ final class Outcomes {
 		group = of;
 		Agent.starts(running.number, of != null && of.equals(last));
 		since = System.nanoTime();
-		return true;
 	}
 
 	/** The test that runs is this method; null: there is none that is known. */
@@ -134,25 +138,18 @@ final class Outcomes {
 	private void tellMissing(int end) {
 		Throwable why = common;
 		String skip = commonSkip;
-		for (int i = next; i < end; i++) {
-			Adapter.Entry entry = order.get(i);
-			if (waiting.remove(entry.key) == null)
-				continue;
-			running = entry;
+		while (next < end) {
+			begin(next, null);
 			error = why != null || skip != null ? why : new IllegalStateException("the framework did not run it");
 			skipped = skip;
-			group = null;
-			Agent.starts(entry.number, false);
-			since = System.nanoTime();
 			ended();
 		}
-		next = Math.max(next, end);
 	}
 
 	/** The class is done: what was not told to have run has the class's own error. */
 	void close() {
 		ended();
-		boolean all = waiting.size() == order.size();
+		boolean all = next == 0;
 		Throwable why = common;
 		tellMissing(order.size());
 		if (why != null && !all)
