@@ -189,6 +189,12 @@ class Odd(unittest.TestCase):
             alone = suite.outcomes("--tests", "subject." + name.translate({ord(c): "?" for c in "[]\\"}))
             self.assertEqual(alone, {name: outcome})
 
+    def test_time(self):
+        """It is that of the VM: messages of short tests arrive together."""
+        _, report = Suite("odd_junit4", "junit4").report("run", "--tests", "*LastsTest.*")
+        for test in report["tests"]:
+            self.assertGreaterEqual(test["seconds"], 0.02, test["name"])
+
     def test_inner_classes(self):
         self.assertEqual(self.outcomes("odd_junit4", "junit4", "*InnerTest*"), {
             "InnerTest$Assumes.never": "skip", "InnerTest$Breaks.never": "fail", "InnerTest$Runs.runs": "pass"})

@@ -51,7 +51,7 @@ class Points(unittest.TestCase):
                                       "--tests", "*PointsTest*", "--capture", "after-setup..before-teardown")
         self.assertEqual((status, report["limits"]), (0, []))
         self.assertTrue(report["findings"])
-        self.assertTrue(all(finding["readers"] is not None for finding in report["findings"]))
+        self.assertTrue(all(finding["readers_known"] for finding in report["findings"]))
 
     def test_limits_of_time(self):
         """A test that is given up by its framework is looked at no more; the one that runs is."""

@@ -64,6 +64,9 @@ class Heap(unittest.TestCase):
     def test_wide_references(self):
         self.check(["-XX:+UseSerialGC", "-XX:-UseCompressedOops"])
 
+    def test_wide_classes(self):
+        self.check(["-XX:+UseSerialGC", "-XX:-UseCompressedClassPointers"])
+
     def test_slow_way(self):
         self.check([], "--page-tracking", "compare")
 
