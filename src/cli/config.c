@@ -262,10 +262,7 @@ static struct err *apply_root(json_t *root, const char *name,
 	return NULL;
 }
 
-/*
- * toml11 3.7 reads out of bounds while it tells of a string that is not UTF-8
- * (it rolls back to an iterator of another buffer), so it never gets one.
- */
+/* Before toml++ sees it, whose words for such bytes differ from place to place. */
 static struct err *check_utf8(const char *text, size_t n, const char *name)
 {
 	unsigned line = 1;

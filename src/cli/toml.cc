@@ -1,33 +1,34 @@
 /*
- * TOML by toml11, behind a C interface.
+ * TOML by toml++, behind a C interface.
  *
- * Why C++ here, and only here: Debian 12 has no TOML library for C (libtoml11-dev
- * and libtomlplusplus-dev, both C++), and writing a TOML reader by hand is what
- * we do not do. toml11 is headers only, so nothing of C++ but the standard
- * library is linked. No exception leaves this file.
+ * Why C++ here, and only here: Debian has no TOML library for C, and writing a
+ * TOML reader by hand is what we do not do. Of toml++ only the headers are used,
+ * so nothing of C++ but the standard library is linked. No exception leaves this
+ * file.
  *
- * toml11 calls itself for nested arrays and tables without a limit; text that
- * nests deeper than we will ever need is turned away before it sees it.
+ * toml++ makes a table for every dot of a key and calls itself to destroy them,
+ * without a limit; text that nests deeper than we will ever need is turned away
+ * before it sees it.
  */
 #include "cli/toml.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include <toml.hpp>
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
 
 namespace
 {
 
 constexpr unsigned nesting_limit = 32;
 constexpr unsigned dots_limit = 32;
-
-using value = toml::basic_value<toml::discard_comments, std::map, std::vector>;
 
 struct problem {
 	unsigned line;
@@ -101,93 +102,114 @@ void check_nesting(const char *p, const char *end)
 	}
 }
 
-unsigned line_of(const value &v)
+unsigned line_of(const toml::source_region &source)
 {
-	return static_cast<unsigned>(v.location().line());
+	return source.begin.line;
 }
 
-json checked_json(json_t *made, const value &v)
+json checked_json(json_t *made, const toml::node &node)
 {
 	if (!made)
-		throw problem{ line_of(v), "text that is not UTF-8" };
+		throw problem{ line_of(node.source()),
+			       "text that is not UTF-8" };
 	return json(made);
 }
 
-json text_json(const std::string &text, const value &v)
+json text_json(const std::string &text, const toml::node &node)
 {
-	return checked_json(json_stringn(text.data(), text.size()), v);
+	return checked_json(json_stringn(text.data(), text.size()), node);
 }
 
-json table_json(const value &v);
-
-json plain_json(const value &v)
+template <typename time> json time_json(const toml::value<time> &value)
 {
-	switch (v.type()) {
-	case toml::value_t::boolean:
-		return checked_json(json_boolean(v.as_boolean()), v);
-	case toml::value_t::integer:
-		return checked_json(json_integer(v.as_integer()), v);
-	case toml::value_t::floating:
+	std::ostringstream text;
+	text << value.get();
+	return text_json(text.str(), value);
+}
+
+json table_json(const toml::table &table);
+
+json array_json(const toml::array &array);
+
+json plain_json(const toml::node &node)
+{
+	switch (node.type()) {
+	case toml::node_type::boolean:
+		return checked_json(json_boolean(node.as_boolean()->get()),
+				    node);
+	case toml::node_type::integer:
+		return checked_json(json_integer(node.as_integer()->get()),
+				    node);
+	case toml::node_type::floating_point:
 		/* nan and inf have no JSON; nor an option that takes them. */
-		if (!std::isfinite(v.as_floating()))
-			throw problem{ line_of(v), "not a number" };
-		return checked_json(json_real(v.as_floating()), v);
-	case toml::value_t::string:
-		return text_json(v.as_string().str, v);
-	case toml::value_t::table:
-		return table_json(v);
-	case toml::value_t::array: {
-		json array(json_array());
-		for (const value &item : v.as_array()) {
-			if (json_array_append_new(array.get(),
-						  plain_json(item).release()))
-				throw std::bad_alloc();
-		}
-		return array;
-	}
+		if (!std::isfinite(node.as_floating_point()->get()))
+			throw problem{ line_of(node.source()), "not a number" };
+		return checked_json(json_real(node.as_floating_point()->get()),
+				    node);
+	case toml::node_type::string:
+		return text_json(node.as_string()->get(), node);
+	case toml::node_type::date:
+		return time_json(*node.as_date());
+	case toml::node_type::time:
+		return time_json(*node.as_time());
+	case toml::node_type::date_time:
+		return time_json(*node.as_date_time());
+	case toml::node_type::array:
+		return array_json(*node.as_array());
 	default:
-		return text_json(toml::format(v), v);
+		return table_json(*node.as_table());
 	}
 }
 
-json table_json(const value &v)
+json array_json(const toml::array &array)
 {
-	std::vector<std::pair<unsigned, const std::string *>> keys;
-	for (const auto &entry : v.as_table())
-		keys.emplace_back(line_of(entry.second), &entry.first);
-	std::stable_sort(
-		keys.begin(), keys.end(),
-		[](const auto &a, const auto &b) { return a.first < b.first; });
-	json object(json_object());
-	for (const auto &key : keys) {
-		const value &item = v.as_table().at(*key.second);
-		if (key.second->find('\0') != std::string::npos)
-			throw problem{ key.first, "a NUL in a key" };
-		json entry(json_pack("{s:i, s:o}", "line",
-				     static_cast<int>(key.first), "value",
-				     plain_json(item).release()));
-		if (!entry)
+	json made(json_array());
+	for (const toml::node &item : array) {
+		if (json_array_append_new(made.get(),
+					  plain_json(item).release()))
 			throw std::bad_alloc();
-		if (json_object_set_new(object.get(), key.second->c_str(),
-					entry.release()))
-			throw problem{ key.first, "a key that is not UTF-8" };
+	}
+	return made;
+}
+
+json table_json(const toml::table &table)
+{
+	struct entry {
+		const toml::key *key;
+		const toml::node *node;
+	};
+	std::vector<entry> entries;
+	for (auto &&[key, node] : table)
+		entries.push_back({ &key, &node });
+	std::stable_sort(entries.begin(), entries.end(),
+			 [](const entry &a, const entry &b) {
+				 return line_of(a.key->source()) <
+					line_of(b.key->source());
+			 });
+	json object(json_object());
+	for (const entry &e : entries) {
+		unsigned line = line_of(e.key->source());
+		std::string key(e.key->str());
+		if (key.find('\0') != std::string::npos)
+			throw problem{ line, "a NUL in a key" };
+		json made(json_pack("{s:i, s:o}", "line",
+				    static_cast<int>(line), "value",
+				    plain_json(*e.node).release()));
+		if (!made)
+			throw std::bad_alloc();
+		if (json_object_set_new(object.get(), key.c_str(),
+					made.release()))
+			throw problem{ line, "a key that is not UTF-8" };
 	}
 	return object;
 }
 
-/* "[error] toml::parse_value: reason\n --> …" is a picture; the reason is ours. */
-std::string parse_reason(const char *what)
+/* "Error while parsing array: …": our errors begin in lower case. */
+std::string parse_reason(std::string text)
 {
-	std::string text(what, std::strcspn(what, "\n"));
-	for (const char *mark : { "[error] ", "toml::" }) {
-		if (text.compare(0, std::strlen(mark), mark) == 0)
-			text.erase(0, std::strlen(mark));
-	}
-	size_t colon = text.find(": ");
-	if (colon != std::string::npos &&
-	    text.find(' ') == colon + 1) /* "parse_value: " */
-		text.erase(0, colon + 2);
-	return text.empty() ? "not valid TOML" : text;
+	if (text.rfind("Error ", 0) == 0)
+		text[0] = 'e';
+	return text;
 }
 
 } // namespace
@@ -200,21 +222,19 @@ json_t *toml_to_json(const char *text, size_t n, unsigned *ret_line,
 	try {
 		try {
 			check_nesting(text, text + n);
-			std::istringstream in(std::string(text, n));
-			value parsed =
-				toml::parse<toml::discard_comments, std::map,
-					    std::vector>(in, "configuration");
-			return table_json(parsed).release();
+			return table_json(
+				       toml::parse(std::string_view(text, n)))
+				.release();
 		} catch (const problem &p) {
 			*ret_line = p.line;
 			*ret_message = strdup(p.message.c_str());
-		} catch (const toml::exception &e) {
-			*ret_line = static_cast<unsigned>(e.location().line());
+		} catch (const toml::parse_error &e) {
+			*ret_line = line_of(e.source());
 			*ret_message = strdup(parse_reason(e.what()).c_str());
 		} catch (const std::bad_alloc &) {
 			return nullptr;
 		} catch (const std::exception &e) {
-			*ret_message = strdup(parse_reason(e.what()).c_str());
+			*ret_message = strdup(e.what());
 		}
 	} catch (...) {
 		/* Out of memory while telling what was wrong. */

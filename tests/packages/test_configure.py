@@ -4,7 +4,7 @@
 Usage: test_configure.py --polygraph PROGRAM
 
 Only the libraries of the packages that `dev` names under "build" can be found by pkg-config, with those that they need.
-Headers that are found without it (toml11) are those of the system. Nothing is compiled but meson's own probes.
+Headers that are found without it (toml++) are those of the system. Nothing is compiled but meson's own probes.
 """
 
 import argparse
