@@ -27,7 +27,7 @@ FAULTS = ("high", "medium")
 CONTROLS = "traces or starts programs of its own, which takes longer than the budget and is what the subjects are for"
 COMPILES = "runs compilers"
 LEFT_OUT = {
-    **dict.fromkeys(("attributes", "files", "files_hostile", "files_log", "files_random", "follow", "image", "keep", "nest",
+    **dict.fromkeys(("attributes", "files", "files_hostile", "files_random", "follow", "image", "keep", "nest",
                      "places",
                      "process", "process_choices", "process_tree", "process_watch", "unwind", "user_models",
                      "watchpoint"), CONTROLS),

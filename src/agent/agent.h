@@ -1,8 +1,7 @@
 /*
  * The agent: a library preloaded into the tested program that keeps the table
  * of live heap blocks (wire/heap.h) for the controller, and notes process state
- * that no system call shows (wire/state.h). Where it is asked to, it keeps a
- * log of file operations (wire/files.h).
+ * that no system call shows (wire/state.h).
  *
  * It lives in another program's process. Its laws:
  *  1. Nothing is allocated from the program's heap: memory comes from mmap().
@@ -120,7 +119,6 @@ void operators_begin(void);
 
 /* sys.c */
 long sys_call(long number, long a, long b, long c, long d, long e, long f);
-extern const char sys_call_end[]; /* its system call's next instruction */
 /* Can the 8 bytes at @address be read? */
 bool sys_readable(uintptr_t address);
 /* One more entry in the list of the agent's memory; NULL: it is full. */

@@ -11,11 +11,7 @@
 #define PR_SET_VMA_ANON_NAME 0
 #endif
 
-/*
- * One instruction for all of them, at a known address: a tracer that follows
- * the program's system calls recognises ours by it (wire/files.h). The number
- * comes first, and the last argument on the stack.
- */
+/* The number comes first, and the last argument is on the stack. */
 __asm__(".text\n"
 	".globl sys_call\n"
 	".hidden sys_call\n"
@@ -30,9 +26,6 @@ __asm__(".text\n"
 	"	movq %r9, %r8\n"
 	"	movq 8(%rsp), %r9\n"
 	"	syscall\n"
-	".globl sys_call_end\n"
-	".hidden sys_call_end\n"
-	"sys_call_end:\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
 	".size sys_call, . - sys_call\n");

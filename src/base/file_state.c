@@ -76,13 +76,3 @@ int64_t file_time_ns(struct timespec time)
 	int64_t seconds = MAX(MIN(time.tv_sec, most), -most);
 	return seconds * second + time.tv_nsec % second;
 }
-
-struct timespec file_time_spec(int64_t ns)
-{
-	const int64_t second = NS_PER_S;
-	int64_t seconds = ns / second - (ns % second < 0);
-	return (struct timespec){
-		.tv_sec = seconds,
-		.tv_nsec = ns - seconds * second,
-	};
-}

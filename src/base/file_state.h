@@ -65,7 +65,6 @@ static inline bool file_time_is_same(struct timespec a, struct timespec b)
 }
 /*
  * In nanoseconds since 1970. The seconds of what does not fit (before 1677,
- * after 2262) are cut off, as those of struct wire_file_state are.
+ * after 2262) are cut off.
  */
 int64_t file_time_ns(struct timespec time);
-struct timespec file_time_spec(int64_t ns);

@@ -58,17 +58,7 @@ void files_event(struct files *files, const struct follow_event *event)
 	if (files->walking || event->kind > FOLLOW_XATTR)
 		return;
 	pthread_mutex_lock(&files->lock);
-	following_event(files, event, NULL);
-	pthread_mutex_unlock(&files->lock);
-}
-
-void files_event_known(struct files *files, const struct follow_event *event,
-		       const struct snap before[2])
-{
-	if (files->walking)
-		return;
-	pthread_mutex_lock(&files->lock);
-	following_event(files, event, before);
+	following_event(files, event);
 	pthread_mutex_unlock(&files->lock);
 }
 

@@ -146,13 +146,8 @@ struct files {
 	atomic_uint_least64_t hashed;
 };
 
-/* The same as files_event() where it is known what both names were before. */
-void files_event_known(struct files *files, const struct follow_event *event,
-		       const struct snap before[2]);
-
-/* following.c; @before: what both names were, NULL: they are as they were. */
-void following_event(struct files *files, const struct follow_event *event,
-		     const struct snap *before);
+/* following.c */
+void following_event(struct files *files, const struct follow_event *event);
 /* What was touched, as it is now; @ret borrows until the next commit. */
 struct err *following_deltas(struct files *files,
 			     struct deltas *ret) _must_check_;

@@ -191,11 +191,11 @@ static void take_before(struct files *files, struct touched_name *entry,
 }
 
 /*
- * A touched name: @where its state as of the last point can be seen now, unless
- * it is @given.
+ * A touched name: @where its state as of the last point can be seen now; NULL:
+ * there was nothing.
  */
 static void touch_at(struct files *files, const char *key, const char *where,
-		     const struct snap *given, unsigned marks, pid_t tid)
+		     unsigned marks, pid_t tid)
 {
 	struct touched_name *entry = NULL;
 	struct err *err = entry_get(files, key, &entry);
@@ -218,9 +218,7 @@ static void touch_at(struct files *files, const char *key, const char *where,
 	entry->marks = marks;
 	entry->creator = tid;
 	files->counts.touched++;
-	if (given)
-		snap_share(given, &entry->before);
-	else if (where)
+	if (where)
 		take_before(files, entry, where);
 	else
 		snap_absent(&entry->before);
@@ -252,8 +250,7 @@ static void touch_carried(struct files *files)
 		if (!name)
 			continue;
 		_cleanup_(freep) char *there = following_path_now(files, name);
-		touch_at(files, name, there, NULL, entry->marks,
-			 entry->creator);
+		touch_at(files, name, there, entry->marks, entry->creator);
 	}
 }
 
@@ -289,26 +286,25 @@ static bool following_is_absent(const char *path)
 }
 
 static void following_touch_name(struct files *files, const char *path,
-				 const struct snap *given, unsigned marks,
-				 pid_t tid)
+				 unsigned marks, pid_t tid)
 {
 	if (files->renames.n) {
 		_cleanup_(freep) char *was = following_path_before(files, path);
 		if (was && strcmp(was, path)) {
-			touch_at(files, was, path, given, marks, tid);
+			touch_at(files, was, path, marks, tid);
 			_cleanup_(freep) char *now =
 				following_path_now(files, path);
-			touch_at(files, path, now, NULL, marks, tid);
+			touch_at(files, path, now, marks, tid);
 			return;
 		}
 		if (!was) {
 			_cleanup_(freep) char *now =
 				following_path_now(files, path);
-			touch_at(files, path, now, NULL, marks, tid);
+			touch_at(files, path, now, marks, tid);
 			return;
 		}
 	}
-	touch_at(files, path, path, given, marks, tid);
+	touch_at(files, path, path, marks, tid);
 }
 
 /* "//", "/./" and a '/' at the end: textual, links are resolved already. */
@@ -411,8 +407,7 @@ static unsigned marks_of(const struct follow_event *event)
 	}
 }
 
-void following_event(struct files *files, const struct follow_event *event,
-		     const struct snap *before)
+void following_event(struct files *files, const struct follow_event *event)
 {
 	char buffer[PATH_MAX + 1], buffer2[PATH_MAX + 1];
 	const char *path =
@@ -439,16 +434,13 @@ void following_event(struct files *files, const struct follow_event *event,
 	if (files->pending.n)
 		settle_renames(files);
 	if (path) {
-		if (makes_fresh(event) && (before ? before->type == SNAP_ABSENT
-						  : following_is_absent(path)))
+		if (makes_fresh(event) && following_is_absent(path))
 			marks |= TOUCH_FRESH;
-		following_touch_name(files, path, before, marks, event->tid);
+		following_touch_name(files, path, marks, event->tid);
 	}
 	if (path2)
-		following_touch_name(files, path2, before ? &before[1] : NULL,
-				     marks, event->tid);
-	/* What has taken place already is never that of a folder. */
-	if (path && path2 && event->kind == FOLLOW_RENAME && !before)
+		following_touch_name(files, path2, marks, event->tid);
+	if (path && path2 && event->kind == FOLLOW_RENAME)
 		note_rename(files, path, path2, event->flags & RENAME_EXCHANGE);
 }
 

@@ -64,7 +64,8 @@ static struct snap_extra *extra_of(struct snap *snap, size_t text)
 	return extra;
 }
 
-void snap_keep_text(struct snap *snap, const char *text, size_t n)
+/* Content or target; @snap must have none. */
+static void snap_keep_text(struct snap *snap, const char *text, size_t n)
 {
 	struct snap_extra *extra = extra_of(snap, n);
 	if (!extra)

@@ -65,7 +65,7 @@ static inline unsigned snap_permissions(const struct snap *snap)
 	return snap->stat.mode & 07777;
 }
 
-/* In nanoseconds, as the agent's log has it. */
+/* In nanoseconds. */
 static inline int64_t snap_mtime(const struct snap *snap)
 {
 	return file_time_ns(snap->stat.mtime);
@@ -92,8 +92,6 @@ void snap_take_stat(int dir, const char *name, const struct file_state *stat,
 /* Do stat data say that @snap still holds? */
 bool snap_holds(const struct snap *snap, const struct file_state *stat);
 void snap_absent(struct snap *ret);
-/* Content or target; @snap must have none. */
-void snap_keep_text(struct snap *snap, const char *text, size_t n);
 void snap_share(const struct snap *snap, struct snap *ret);
 void snap_free(struct snap *snap);
 static inline bool snap_exists(const struct snap *snap)

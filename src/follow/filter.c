@@ -22,7 +22,6 @@
 	((uint32_t)(offsetof(struct seccomp_data, args) +                      \
 		    8 * ((unsigned)(n)-A0)))
 #define ARG_HIGH(n) (ARG_LOW(n) + 4)
-#define POINTER ((uint32_t)offsetof(struct seccomp_data, instruction_pointer))
 
 static unsigned short filter_emit(struct filter *filter, unsigned code,
 				  uint8_t yes, uint8_t no, uint32_t value)
@@ -90,17 +89,8 @@ static void emit_condition(struct filter *filter, const struct when *when)
 	filter_leave(filter, tell);
 }
 
-static void emit_exempt(struct filter *filter, uint64_t exempt)
-{
-	filter_load(filter, POINTER);
-	jump_if(filter, BPF_JEQ, (uint32_t)exempt, 0, 3);
-	filter_load(filter, POINTER + 4);
-	jump_if(filter, BPF_JEQ, (uint32_t)(exempt >> 32), 0, 1);
-	filter_leave(filter, SECCOMP_RET_ALLOW);
-}
-
 static void emit_call(struct filter *filter, const struct call *call,
-		      unsigned flags, uint64_t exempt)
+		      unsigned flags)
 {
 	const struct when *conditions[4];
 	size_t n = call_conditions(call, flags, conditions);
@@ -108,8 +98,6 @@ static void emit_call(struct filter *filter, const struct call *call,
 		return;
 	unsigned short test = filter_emit(filter, BPF_JMP | BPF_JEQ | BPF_K, 0,
 					  0, call->number);
-	if (exempt && !call->states)
-		emit_exempt(filter, exempt);
 	bool open = true;
 	for (size_t i = 0; open && i < n; i++) {
 		open = conditions[i]->op != ALWAYS;
@@ -175,7 +163,7 @@ bool filter_notes_unseen(struct follow *follow, const struct seccomp_data *data)
 	return what;
 }
 
-void filter_build(struct filter *filter, unsigned flags, uint64_t exempt)
+void filter_build(struct filter *filter, unsigned flags)
 {
 	filter->n = 0;
 	filter_load(filter, (uint32_t)offsetof(struct seccomp_data, arch));
@@ -194,6 +182,6 @@ void filter_build(struct filter *filter, unsigned flags, uint64_t exempt)
 		filter_leave(filter, SECCOMP_RET_USER_NOTIF);
 	}
 	for (size_t i = 0; i < follow_calls_n; i++)
-		emit_call(filter, &follow_calls[i], flags, exempt);
+		emit_call(filter, &follow_calls[i], flags);
 	filter_leave(filter, SECCOMP_RET_ALLOW);
 }

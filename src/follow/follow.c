@@ -64,7 +64,7 @@ struct err *follow_create(const struct follow_options *options,
 		BUG_ON(call->number >= ARRAY_SIZE(follow->calls));
 		follow->calls[call->number] = call;
 	}
-	filter_build(&follow->filter, options->flags, options->exempt);
+	filter_build(&follow->filter, options->flags);
 	*ret = take_ptr(follow);
 	return NULL;
 }

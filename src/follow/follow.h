@@ -117,11 +117,6 @@ struct follow_options {
 	/* Called in the follower's thread. */
 	void (*sink)(void *data, const struct follow_event *event);
 	void *data;
-	/*
-	 * File calls made by the instruction before this address are not reported:
-	 * the agent's, which keeps its own log. 0: none.
-	 */
-	uint64_t exempt;
 };
 
 /*

@@ -95,7 +95,7 @@ struct filter {
 	struct sock_filter code[FILTER_MAX];
 	unsigned short n;
 };
-void filter_build(struct filter *filter, unsigned flags, uint64_t exempt);
+void filter_build(struct filter *filter, unsigned flags);
 /* Is the held call one that only shows what is not seen? Then it is noted. */
 bool filter_notes_unseen(struct follow *follow,
 			 const struct seccomp_data *data);

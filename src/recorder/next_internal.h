@@ -28,12 +28,7 @@
 	X(__cxa_atexit) X(on_exit) X(__cxa_at_quick_exit)                      \
 	X(_ZSt13set_terminatePFvvE) X(_ZSt15set_new_handlerPFvvE)              \
 	X(_ZSt14set_unexpectedPFvvE) X(_ZNSt6locale6globalERKS_)               \
-	X(_ZNSt3__16locale6globalERKS0_)                                       \
-	X(open) X(open64) X(openat) X(openat64) X(creat) X(creat64)            \
-	X(fopen) X(fopen64) X(fdopen)                                          \
-	X(unlink) X(unlinkat) X(remove) X(rmdir) X(rename) X(renameat)         \
-	X(mkdir) X(mkdirat) X(truncate) X(truncate64)                          \
-	X(fcntl) X(fcntl64) X(lockf) X(lockf64)
+	X(_ZNSt3__16locale6globalERKS0_)
 /* clang-format on */
 
 enum next_function {

@@ -1,5 +1,4 @@
 /* Where the library that notes state begins. */
-#include "recorder/filelog_internal.h"
 #include "recorder/state_internal.h"
 
 /*
@@ -14,5 +13,4 @@ recorder_start_library(int argc, char **argv, char **envp)
 	agent_begin();
 	environment_restore(envp);
 	state_begin();
-	filelog_begin();
 }

@@ -13,11 +13,9 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "files/files.h"
-#include "files/log.h"
 #include "follow/follow.h"
 #include "keep/save.h"
 #include "tracee/brood.h"
-#include "wire/files.h"
 #include "wire/state.h"
 
 /* Processes whose age is remembered. */
@@ -30,7 +28,6 @@ struct system_watch {
 	struct tracee *tracee;
 	struct follow *follow;
 	struct files *files;
-	struct files_log *log; /* the agent's; NULL: it keeps none */
 	struct attributes *attributes;
 	/* Where tests run in children: what these leave in the system. */
 	struct system_state *system;
@@ -91,13 +88,8 @@ struct err *system_watch_create(const struct watch_host *host,
 static void system_watch_log_costs(const struct system_watch *watch)
 {
 	struct follow_counts calls = follow_counts(watch->follow);
-	struct files_log_counts log = {};
-	if (watch->log)
-		log = files_log_counts(watch->log);
-	log_info("%llu calls followed: %llu us; %llu logged by the agent",
-		 (unsigned long long)calls.told,
-		 (unsigned long long)calls.ns / 1000,
-		 (unsigned long long)log.records);
+	log_info("%llu calls followed: %llu us", (unsigned long long)calls.told,
+		 (unsigned long long)calls.ns / 1000);
 }
 
 static void report_limit_once(const struct system_watch *watch,
@@ -136,7 +128,6 @@ void system_watch_stop(struct system_watch *watch)
 		system_watch_log_costs(watch);
 	/* First of all: its thread tells the others. */
 	follow_destroy(take_ptr(watch->follow));
-	files_log_destroy(take_ptr(watch->log));
 	files_destroy(take_ptr(watch->files));
 	system_state_destroy(take_ptr(watch->system));
 	attributes_destroy(take_ptr(watch->attributes));
@@ -238,44 +229,8 @@ static void system_watch_on_call(void *data, const struct follow_event *event)
 		system_state_touched(watch->system, event->path);
 		system_state_touched(watch->system, event->path2);
 	}
-	if (watch->log)
-		files_log_event(watch->log, event);
 	if (watch->files && event->kind != FOLLOW_STATE)
 		files_event(watch->files, event);
-}
-
-/*
- * What the agent writes down itself need not be stopped. When the process is
- * gone, the copy from before the first test still has the log.
- */
-static void open_log(struct system_watch *watch,
-		     const struct watch_process *process)
-{
-	struct raddr object;
-	/* It says what was touched afterwards: too late to save it. */
-	if (*watch->host.saver ||
-	    getenv("POLYGRAPH_FAULT_FILE_LOG") || /* for tests */
-	    !(watch->options->what & SUITE_FILES) ||
-	    !program_symbol(watch->host.program, WIRE_FILES_SYMBOL, &object))
-		return;
-	struct err *err = files_log_create(
-		tracee_pid(process->tracee),
-		process->origin ? tracee_pid(process->origin) : 0, object.v,
-		&watch->log);
-	if (err)
-		log_debug(LOG_WATCH, "files: %s", err_message(err));
-	err_ignore(err);
-}
-
-/* Without it the process does not note anything, and all calls are reported. */
-static void begin_log(struct system_watch *watch)
-{
-	struct err *err = files_log_begin(watch->log, watch->files);
-	if (!err)
-		return;
-	log_debug(LOG_WATCH, "files: %s", err_message(err));
-	err_ignore(err);
-	files_log_destroy(take_ptr(watch->log));
 }
 
 bool system_watch_follows(const struct system_watch *watch)
@@ -295,7 +250,6 @@ static struct err *system_watch_follow_calls(struct system_watch *watch,
 							       : 0U),
 		.sink = system_watch_on_call,
 		.data = watch,
-		.exempt = watch->log ? files_log_exempt(watch->log) : 0,
 	};
 	if (!system_watch_follows(watch))
 		return NULL;
@@ -325,10 +279,7 @@ system_watch_start_process(struct system_watch *watch,
 	if (!program_symbol(watch->host.program, WIRE_STATE_SYMBOL, &agent))
 		agent = RADDR(0);
 	spare_helpers(watch, tracee_pid(process->tracee));
-	open_log(watch, process);
 	TRY(system_watch_follow_calls(watch, process->thread));
-	if (!watch->follow)
-		files_log_destroy(take_ptr(watch->log));
 	const struct attributes_options attributes = {
 		.symbol = system_watch_symbol_address,
 		.function = system_watch_function_name,
@@ -359,8 +310,6 @@ system_watch_start_process(struct system_watch *watch,
 		TRY(brood_started(process->tracee, &watch->helpers));
 		TRY(system_state_create(&watch->system));
 	}
-	if (watch->log)
-		begin_log(watch);
 	return NULL;
 }
 
@@ -463,8 +412,6 @@ struct err *system_watch_capture(struct system_watch *watch,
 	if (!watch->files)
 		return NULL;
 	TRY(list_open(watch));
-	if (watch->log)
-		files_log_read(watch->log);
 	return files_capture(watch->files, tracee_pid(watch->tracee),
 			     watch->open.data, watch->open.n, ret);
 }
@@ -473,8 +420,6 @@ struct err *system_watch_leave(struct system_watch *watch, struct changes *ret)
 {
 	if (!watch->tracee || !watch->files)
 		return NULL;
-	if (watch->log)
-		files_log_read(watch->log);
 	return files_capture(watch->files, tracee_pid(watch->tracee), NULL, 0,
 			     ret);
 }

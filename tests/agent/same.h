@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "wire/files.h"
 #include "wire/heap.h"
 #include "wire/state.h"
 
 extern struct wire_state polygraph_agent_state __attribute__((weak));
-extern struct wire_files polygraph_agent_files __attribute__((weak));
 extern struct wire_heap polygraph_agent_heap __attribute__((weak));
 
 #define AGENT (&polygraph_agent_state != NULL)

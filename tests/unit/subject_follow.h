@@ -559,24 +559,6 @@ static int subject_many(void)
 	_exit(0);
 }
 
-/* mkdir(2) by an instruction of known address. */
-void behind_call(void);
-static void __attribute__((noinline)) call_here(const char *path)
-{
-	long result = SYS_mkdir;
-	__asm__ volatile("syscall; .globl behind_call; behind_call: nop"
-			 : "+a"(result)
-			 : "D"(path), "S"(0700L)
-			 : "rcx", "r11", "memory");
-}
-
-static void do_exempt(void)
-{
-	call_here("hidden");
-	mkdir("shown", 0700);
-	call_here("hidden2");
-}
-
 static void run_child(char *const argv[])
 {
 	pid_t pid = vfork();
@@ -736,7 +718,6 @@ static int subject(char **argv)
 		{ "sockets", do_sockets }, { "reads", do_reads },
 		{ "states", do_states },   { "children", do_children },
 		{ "moves", do_moves },	   { "roots", do_roots },
-		{ "exempt", do_exempt },
 	};
 	const char *what = argv[2];
 	umask(022);

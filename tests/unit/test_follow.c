@@ -453,22 +453,6 @@ static void test_leaves_nothing(void **state)
 	assert_int_equal(count_entries("/proc/%d/task", getpid()), tasks);
 }
 
-static void test_exempt(void **state)
-{
-	(void)state;
-	_cleanup_(place_closep) struct place place;
-	_cleanup_(hand_closep) struct hand hand;
-	place_open(&place);
-	char *argv[] = { "/proc/self/exe", "subject", "exempt", NULL };
-	hand_open(&hand, &place, argv);
-	struct follow_options options = options_of(&place, FOLLOW_FILES);
-	options.exempt = (uintptr_t)behind_call - base_of(getpid()) +
-			 base_of(tracee_pid(hand.tracee));
-	assert_ok(follow_attach(hand.thread, &options, &hand.follow));
-	assert_int_equal(hand_finish(&hand), 0);
-	assert_string_equal(place.story.text.s, "create shown ~ 0 700\n");
-}
-
 static void test_refused(void **state)
 {
 	(void)state;
@@ -682,7 +666,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_waiting_is_interrupted),
 		cmocka_unit_test(test_leaves_nothing),
-		cmocka_unit_test(test_exempt),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_child_refused),
 		cmocka_unit_test(test_child_dies),
