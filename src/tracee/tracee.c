@@ -22,6 +22,8 @@
 #include "tracee/tracee_internal.h"
 
 #define PF_EXITING 4U /* of the kernel's linux/sched.h; proc(5) shows it */
+/* What may still happen after a deadline: what was about to end may end. */
+#define LATE_EVENTS_MAX 256
 
 static long ptrace_thread(int request, pid_t tid, uintptr_t addr,
 			  uintptr_t data)
@@ -731,6 +733,24 @@ static struct err *look_at_threads(struct tracee *tracee,
 	return NULL;
 }
 
+/* Whether it has to end now; *@ret: why. */
+static bool tracee_is_late(uint64_t deadline, enum tracee_event_kind *ret)
+{
+	*ret = interrupted ? TRACEE_INTERRUPTED : TRACEE_DEADLINE;
+	return interrupted || (deadline && tracer_clock() >= deadline);
+}
+
+/* Where something happens all the time there is never a tick. */
+static bool tracee_overruns(struct tracee *tracee, uint64_t deadline,
+			    enum tracee_event_kind *ret)
+{
+	if (!tracee_is_late(deadline, ret))
+		tracee->late_events = 0;
+	else
+		tracee->late_events++;
+	return tracee->late_events > LATE_EVENTS_MAX;
+}
+
 struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 			    struct tracee_event *ret)
 {
@@ -738,10 +758,15 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 	BUG_ON(tracee->gone);
 	brood_run(tracee);
 	for (;;) {
-		struct tracee_event event;
+		struct tracee_event event = {};
 		bool happened = false;
 		/* Hooks, too, may have collected what these came to. */
 		TRY(serve_borrowers(tracer));
+		if (tracee_overruns(tracee, deadline, &event.kind)) {
+			TRY(tracee_stop_all(tracee));
+			*ret = event;
+			return NULL;
+		}
 		TRY(look_at_threads(tracee, &event, &happened));
 		if (happened) {
 			*ret = event;
@@ -754,23 +779,20 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 		bool any;
 		tracer_running(tracee->pid);
 		TRY(tracer_collect(tracer, true, &any));
+		tracer_ticked();
 		if (any) {
 			tracer_running(0);
 			continue;
 		}
-		tracer_ticked();
 		bool fast = tracee->output && output_drain(tracee->output);
 		tracer_tick_faster(fast || tracee->follows);
-		event = (struct tracee_event){ .kind = TRACEE_DEADLINE };
-		if (interrupted) {
-			event.kind = TRACEE_INTERRUPTED;
-		} else if (!deadline || tracer_clock() < deadline) {
-			if (!tracee->follows)
-				continue;
-			*ret = (struct tracee_event){ .kind = TRACEE_TICK };
-			return NULL;
-		}
-		TRY(tracee_stop_all(tracee));
+		event = (struct tracee_event){};
+		if (tracee_is_late(deadline, &event.kind))
+			TRY(tracee_stop_all(tracee));
+		else if (tracee->follows)
+			event.kind = TRACEE_TICK;
+		else
+			continue;
 		*ret = event;
 		return NULL;
 	}

@@ -99,6 +99,7 @@ struct tracee {
 	bool follows; /* its threads: tracee_follow_threads() */
 	bool (*again)(const struct thread *thread);
 	struct poked poked;
+	unsigned late_events; /* since it should have ended */
 };
 
 struct early_stop {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/interrupted.h"
 #include "base/macro.h"
 #include "base/path.h"
 #include "tracee/breakpoint.h"
@@ -212,6 +213,25 @@ static void do_in_new_thread(void)
 		pthread_join(thread, NULL);
 }
 
+static void *endless_thread(void *arg)
+{
+	for (;;)
+		ASM("mov (%%rbx),%%rax");
+	return arg;
+}
+
+/* There is never a moment at which none of them has stopped. */
+static void touch_endlessly(void)
+{
+	mark(0);
+	for (unsigned i = 0; i < 63; i++) {
+		pthread_t thread;
+		if (pthread_create(&thread, NULL, endless_thread, NULL))
+			_exit(1);
+	}
+	endless_thread(NULL);
+}
+
 #define R WATCHPOINT_READ
 #define W WATCHPOINT_WRITE
 #define RW (R | W)
@@ -256,6 +276,8 @@ static const struct step steps[] = {
 
 static int subject(const char *what)
 {
+	if (!strcmp(what, "endless"))
+		touch_endlessly();
 	if (!strcmp(what, "threads")) {
 		pthread_t thread;
 		if (pthread_create(&thread, NULL, other_thread, NULL))
@@ -521,6 +543,41 @@ static void test_forks_and_calls(void **state)
 	to_mark(&forked, step_named("store"));
 }
 
+/* Events until one of @kind, with so much time. */
+static unsigned events_until(struct hand *hand, uint64_t ns,
+			     enum tracee_event_kind kind)
+{
+	uint64_t deadline = tracer_clock() + ns;
+	struct tracee_event event = {};
+	unsigned n = 0;
+	for (; event.kind != kind && n < 1000000; n++) {
+		assert_ok(tracee_continue(hand->tracee, deadline, &event));
+		assert_true(event.kind == TRACEE_WATCHPOINT ||
+			    event.kind == kind);
+	}
+	assert_int_equal(event.kind, kind);
+	return n;
+}
+
+static void test_events_without_end(void **state)
+{
+	(void)state;
+	_cleanup_(hand_closep) struct hand hand = {};
+	hand_open(&hand, "endless");
+	to_mark(&hand, 0);
+	assert_ok(watchpoint_set(hand.tracee, 0, there(&hand, &data.place), 8));
+	events_until(&hand, 200000000, TRACEE_DEADLINE);
+	/* It is over already: what was about to end would have a moment. */
+	unsigned n = events_until(&hand, 0, TRACEE_DEADLINE);
+	assert_in_range(n, 1, 1000);
+	/* With more time it goes on, until the user wants to stop. */
+	events_until(&hand, 100000000, TRACEE_DEADLINE);
+	interrupted = 1;
+	n = events_until(&hand, 20000000000, TRACEE_INTERRUPTED);
+	interrupted = 0;
+	assert_in_range(n, 1, 1000);
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -550,6 +607,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_stepped_in_place),
 		cmocka_unit_test(test_slots),
 		cmocka_unit_test(test_forks_and_calls),
+		cmocka_unit_test(test_events_without_end),
 		cmocka_unit_test(test_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
