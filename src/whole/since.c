@@ -6,18 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "process/process.h"
 #include "whole/depends.h"
+#include "whole/git.h"
 
-#define TOOL_MAX ((size_t)64 << 20)
-#define TOOL_TIMEOUT (120 * NS_PER_S)
 /* Of more files, each counts as a whole. */
 #define DIFFS_MAX 200
+/* As the files are, whatever the repository's attributes make of them. */
+#define GIT_DIFF                                                               \
+	"diff", "--no-ext-diff", "--no-textconv", "--no-renames",              \
+		"--no-relative", "--ignore-submodules=dirty"
 
 void since_free(struct since *since)
 {
@@ -33,19 +34,6 @@ void since_free(struct since *since)
 }
 
 /* ---- what changed ---- */
-
-static struct err *since_run_tool(char *const *argv, struct process_output *ret)
-{
-	const struct process_spec spec = { .argv = argv };
-	TRY(process_output(&spec, TOOL_MAX, TOOL_TIMEOUT, ret));
-	if (!ret->why && !ret->status)
-		return NULL;
-	const char *said = ret->err && *ret->err ? ret->err
-			   : ret->why		 ? ret->why
-						 : "it failed";
-	return err_create(ERR_USAGE, "--since: %s: %.*s", argv[0],
-			  (int)strcspn(said, "\n"), said);
-}
 
 static bool has_ending(const char *path, const char *const *endings)
 {
@@ -147,13 +135,13 @@ static struct err *read_changes(struct since *since, const char *top,
 	return NULL;
 }
 
-static struct err *read_from_git(struct since *since, const char *top,
-				 char *const *argv, bool statuses)
+static struct err *read_from_git(struct since *since, const struct git *git,
+				 const char *const *words, bool statuses)
 {
 	struct process_output output = {};
-	struct err *err = since_run_tool(argv, &output);
+	struct err *err = git_ask(git, words, &output);
 	if (!err)
-		err = read_changes(since, top, &output, statuses);
+		err = read_changes(since, git->top, &output, statuses);
 	process_output_free(&output);
 	return err;
 }
@@ -204,28 +192,21 @@ static struct err *read_hunks(struct since_source *source, char *diff)
 	return NULL;
 }
 
-static struct err *since_read_lines(struct since *since, const char *top,
+static struct err *since_read_lines(struct since *since, const struct git *git,
 				    const char *revision)
 {
 	for (size_t i = 0; i < since->sources.n; i++) {
 		struct since_source *source = &since->sources.data[i];
-		char *argv[] = { (char *)"git",
-				 (char *)"-C",
-				 (char *)top,
-				 (char *)"diff",
-				 (char *)"-U0",
-				 (char *)"--no-color",
-				 (char *)"--no-ext-diff",
-				 (char *)"--no-renames",
-				 (char *)revision,
-				 (char *)"--",
-				 source->path,
-				 NULL };
+		const char *const words[] = {
+			GIT_DIFF,     "-U0",	"--inter-hunk-context=0",
+			"--no-color", revision, "--",
+			source->path, NULL,
+		};
 		struct process_output output = {};
 		source->whole |= i >= DIFFS_MAX;
 		if (source->whole)
 			continue;
-		struct err *err = since_run_tool(argv, &output);
+		struct err *err = git_ask(git, words, &output);
 		if (!err)
 			err = read_hunks(source, output.out);
 		process_output_free(&output);
@@ -241,48 +222,20 @@ static struct err *add_unit(void *data, const char *unit)
 	return since_add_source(data, unit, true);
 }
 
-static struct err *since_find_top(char **ret)
-{
-	char *argv[] = { (char *)"git", (char *)"rev-parse",
-			 (char *)"--show-toplevel", NULL };
-	struct process_output output = {};
-	struct err *err = since_run_tool(argv, &output);
-	char *top = err ? NULL : strndup(output.out, strcspn(output.out, "\n"));
-	process_output_free(&output);
-	TRY(err);
-	if (!top)
-		return err_nomem();
-	*ret = top;
-	return NULL;
-}
-
 static struct err *since_read_all(struct since *since, const char *revision,
 				  const char *build)
 {
-	_cleanup_(freep) char *top = NULL;
-	TRY(since_find_top(&top));
-	char *diff_argv[] = { (char *)"git",
-			      (char *)"-C",
-			      top,
-			      (char *)"diff",
-			      (char *)"--name-status",
-			      (char *)"--no-renames",
-			      (char *)"-z",
-			      (char *)revision,
-			      (char *)"--",
-			      NULL };
-	char *new_argv[] = { (char *)"git",
-			     (char *)"-C",
-			     top,
-			     (char *)"ls-files",
-			     (char *)"--others",
-			     (char *)"--exclude-standard",
-			     (char *)"-z",
-			     NULL };
-	TRY(read_from_git(since, top, diff_argv, true));
+	_cleanup_(git_closep) struct git git = {};
+	TRY(git_open(&git));
+	const char *const changed[] = { GIT_DIFF, "--name-status",
+					"-z",	  revision,
+					"--",	  NULL };
+	const char *const new[] = { "ls-files", "--others",
+				    "--exclude-standard", "-z", NULL };
+	TRY(read_from_git(since, &git, changed, true));
 	/* What is new and not added may be compiled, too; data is not counted. */
 	struct since added = {};
-	struct err *err = read_from_git(&added, top, new_argv, false);
+	struct err *err = read_from_git(&added, &git, new, false);
 	for (size_t i = 0; !err && i < added.sources.n; i++)
 		err = since_add_source(since, added.sources.data[i].path, true);
 	for (size_t i = 0; !err && i < added.headers.n; i++)
@@ -299,7 +252,7 @@ static struct err *since_read_all(struct since *since, const char *revision,
 						 since->headers.data[0]));
 	}
 	return since->everything ? NULL
-				 : since_read_lines(since, top, revision);
+				 : since_read_lines(since, &git, revision);
 }
 
 struct err *since_read(const char *revision, const char *build,

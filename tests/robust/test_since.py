@@ -9,6 +9,7 @@ differ afterwards. All of these must be checked (complete); which others may be 
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -178,6 +179,36 @@ class Since(unittest.TestCase):
         for file in build.glob("*.d"):
             file.unlink()
         self.assertEqual(len(self.reached_tests("--ctest", "build")), 4)
+
+    def test_nothing_that_the_repository_names_is_run(self):
+        """Monitors, hooks, filters, converters, what fetches: none runs, and lines are those of the file itself."""
+        text = TEST % {"declare": "int core(void);", "call": "core()"}
+        text = text.replace("{ (void)state; assert_true(core() + twice(1) > 1); }",
+                            "{\n\t(void)state;\n\tassert_true(core() + 1 > 1);\n}")
+        (self.folder / "a_test.c").write_text(text)
+        (self.folder / ".gitattributes").write_text("*.c diff=shifts filter=notes\n*.h diff=replaced\n")
+        self.git("commit", "-qam", "more")
+        ran = self.folder / ".git" / "ran"
+        program = self.folder / ".git" / "program"
+        program.write_text(f"#!/bin/sh\necho \"$0 $*\" >>'{ran}'\n[ -f \"$1\" ] || exec cat\nyes '' | head -40\ncat \"$1\"\n")
+        program.chmod(0o755)
+        hooks = self.folder / ".git" / "hooks"
+        hooks.mkdir(exist_ok=True)
+        shutil.copy(program, hooks / "post-index-change")
+        for key in ("core.fsmonitor", "diff.shifts.textconv", "diff.replaced.command", "diff.external", "filter.notes.clean",
+                    "filter.notes.smudge"):
+            self.git("config", key, str(program))
+        self.git("config", "filter.notes.required", "true")
+        (self.folder / "a_test.c").write_text(text.replace("core() + 1 > 1", "core() + 2 > 1"))
+        (self.folder / "limits.h").touch()
+        self.build()
+        self.git("diff", "HEAD", "--stat")  # That all of it works.
+        self.assertIn("program", ran.read_text())
+        ran.unlink()
+        self.assertEqual(self.reached_tests("--program", "./a_test"), {("a_test", "second")})
+        done = self.run_it("check", "--since", "HEAD", "--dry-run", "--program", "./*_test")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(ran.exists(), ran.exists() and ran.read_text())
 
     def test_committed_changes(self):
         (self.folder / "a_test.c").write_text(FILES["a_test.c"].replace("> 0", "> 1"))
