@@ -38,27 +38,11 @@ static void help_write_heading(const struct help_page *page, const char *text)
 static void help_write_wrapped(const struct help_page *page, const char *text,
 			       size_t indent, size_t at)
 {
-	bool first = true;
-	while (*text) {
-		text += strspn(text, " ");
-		size_t n = strcspn(text, " ");
-		if (!n)
-			break;
-		_cleanup_(freep) char *word = strndup(text, n);
-		if (!word)
-			break;
-		size_t width = width_of(word);
-		if (!first && at + 1 + width > page->columns) {
-			fprintf(page->out, "\n%*s", (int)indent, "");
-			at = indent;
-			first = true;
-		}
-		fprintf(page->out, "%s%s", first ? "" : " ", word);
-		at += width + !first;
-		first = false;
-		text += n;
-	}
-	fputc('\n', page->out);
+	_cleanup_(str_freep) struct str lines = STR_INIT;
+	struct err *err =
+		width_append_wrapped(&lines, text, at, indent, page->columns);
+	fprintf(page->out, "%s\n", err ? text : lines.s);
+	err_ignore(err);
 }
 
 /* A term in the left column, its explanation in the right one. */

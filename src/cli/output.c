@@ -12,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "cli/storing.h"
 #include "report/verdict.h"
+#include "report/width.h"
 
 bool output_is_terminal(int fd)
 {
@@ -253,6 +254,7 @@ struct err *output_flush_stdout(void)
 }
 
 /* Where all else went to files. Nobody may be there to read it. */
+	style.columns = width_terminal(fileno(file));
 static struct err *output_write_verdict(const struct outputs *outputs,
 					const struct output_content *content)
 {

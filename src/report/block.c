@@ -10,10 +10,12 @@
 
 /* Names in a line that is about something else. */
 #define NAMES_MAX 2
-/* Columns of a name that is cut. */
-#define NAME_MIN 16
+/* Narrower lines are hard to read. */
+#define NARROWEST 40
 /* Of a message: more is not looked at. */
 #define MESSAGE_LINES_MAX 64
+/* Only what nobody would read to its end is longer. */
+#define LINE_COLUMNS_MAX 2000
 
 const struct finding *block_lead(const struct cause *cause)
 {
@@ -22,97 +24,6 @@ const struct finding *block_lead(const struct cause *cause)
 			return cause->findings.data[i];
 	}
 	return cause->findings.data[0];
-}
-
-/* Cut where it is wider than @columns. */
-static struct err *append_cut(struct str *str, const char *text, size_t columns)
-{
-	if (width_of(text) <= columns)
-		return str_append(str, text);
-	TRY(str_append_n(str, text, width_fit(text, columns - 1)));
-	return str_append(str, "…");
-}
-
-/* How long are the names of packages before a class that begins at @text? */
-static size_t packages_length(const char *text)
-{
-	static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
-	static const char rest[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
-	size_t n = 0, packages = 0, part;
-	while (*text && strchr(lower, text[n]) && text[n] &&
-	       text[n + (part = strspn(text + n, rest))] == '.') {
-		n += part + 1;
-		packages++;
-	}
-	return packages > 1 && text[n] >= 'A' && text[n] <= 'Z' ? n : 0;
-}
-
-/*
- * "org.example.shop.CartTest.adds" as "CartTest.adds" where all does not fit into
- * @columns: cut at its end, it would lack what it is about.
- */
-static void shorten_names(struct str *text, size_t columns)
-{
-	bool inside = false; /* of a word */
-	char *to = text->s;
-	if (!text->n || width_of(text->s) <= columns)
-		return;
-	for (const char *at = text->s; *at; at++) {
-		if (!inside)
-			at += packages_length(at);
-		inside = !strchr(" ,[(\"", *at);
-		*to++ = *at;
-	}
-	*to = '\0';
-	text->n = (size_t)(to - text->s);
-}
-
-/* Where a sentence ends that has room in @columns: after a word, if there is one. */
-static size_t fit_words(const char *text, size_t columns)
-{
-	size_t n = width_fit(text, columns), end = n;
-	if (!text[n] || text[n] == ' ')
-		return n;
-	while (end && text[end - 1] != ' ')
-		end--;
-	while (end && text[end - 1] == ' ')
-		end--;
-	/* Of a long word that would leave little, a part. */
-	return end > n / 2 ? end : n;
-}
-
-/* The last ", " in the first @n bytes that is not part of a value; 0: none. */
-static size_t find_last_clause(const char *text, size_t n)
-{
-	size_t found = 0, depth = 0;
-	bool quoted = false;
-	for (size_t i = 0; i < n; i++) {
-		if (text[i] == '"' && (!i || text[i - 1] != '\\'))
-			quoted = !quoted;
-		else if (!quoted && text[i] == '{')
-			depth++;
-		else if (!quoted && text[i] == '}' && depth)
-			depth--;
-		else if (!quoted && !depth && !strncmp(text + i, ", ", 2))
-			found = i;
-	}
-	return found;
-}
-
-/* A sentence: cut before its last clause, or else between words. */
-static struct err *append_sentence(struct str *str, const char *text,
-				   size_t columns)
-{
-	if (width_of(text) <= columns)
-		return str_append(str, text);
-	size_t clause = find_last_clause(text, width_fit(text, columns) + 1);
-	if (clause > columns / 2)
-		return str_append_n(str, text, clause);
-	/* A long word is a name: its beginning says more than nothing. */
-	size_t room = width_fit(text, columns - 1);
-	size_t n = fit_words(text, columns - 1);
-	return str_appendf(str, "%.*s…", (int)(room - n > NAME_MIN ? room : n),
-			   text);
 }
 
 /* ---- the assertion's message ---- */
@@ -203,28 +114,52 @@ static struct err *fold_message(struct strv *lines, size_t max)
 	return NULL;
 }
 
-struct err *block_append_message(struct str *str, const char *place,
-				 const char *message, const char *indent,
-				 size_t max)
+static size_t columns_of(const struct report_style *style)
+{
+	return style->columns ? MAX(style->columns, (size_t)NARROWEST) : 0;
+}
+
+/* No line is as long as a hostile program likes. */
+static struct err *append_wrapped(struct str *str, const char *text,
+				  size_t indent,
+				  const struct report_style *style)
+{
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	size_t n = width_fit(text, LINE_COLUMNS_MAX);
+	TRY(str_append_n(&line, text, n));
+	TRY(str_append(&line, text[n] ? "…" : ""));
+	return width_append_wrapped(str, line.s, strlen(INDENT),
+				    strlen(INDENT) + indent, columns_of(style));
+}
+
+/* A line of a block, after the indent of all of them. */
+static struct err *append_line(struct str *str, const char *text, size_t indent,
+			       const struct report_style *style)
+{
+	TRY(str_append(str, INDENT));
+	TRY(append_wrapped(str, text, indent, style));
+	return str_append(str, "\n");
+}
+
+/* The lines of an assertion's message after @place ("x.c:12"). */
+static struct err *append_message(struct str *str, const char *place,
+				  const char *message,
+				  const struct report_style *style)
 {
 	_cleanup_(strv_freep) struct strv lines = {};
-	size_t columns = BLOCK_COLUMNS - MIN(width_of(indent), (size_t)40);
-	TRY(split_message(message ? message : "", &lines));
-	TRY(fold_message(&lines, max));
-	if (!lines.n && *place && max) {
-		TRY(str_append(str, indent));
-		TRY(append_cut(str, place, columns));
-		return str_append(str, "\n");
-	}
+	TRY(split_message(message, &lines));
+	TRY(fold_message(&lines, style->columns ? BLOCK_MESSAGE_LINES
+						: MESSAGE_LINES_MAX));
+	if (!lines.n && *place)
+		return append_line(str, place, 0, style);
 	for (size_t i = 0; i < lines.n; i++) {
 		_cleanup_(str_freep) struct str line = STR_INIT;
 		const char *text = lines.data[i];
+		size_t indent = count_indent(text);
 		TRY(str_append(&line, i ? "" : place));
 		TRY(str_append(&line, !i && *place ? ": " : ""));
-		TRY(str_append(&line, i ? text : text + count_indent(text)));
-		TRY(str_append(str, indent));
-		TRY(append_cut(str, line.s, columns));
-		TRY(str_append(str, "\n"));
+		TRY(str_append(&line, i ? text : text + indent));
+		TRY(append_line(str, line.s, i ? indent + 2 : 2, style));
 	}
 	return NULL;
 }
@@ -241,26 +176,36 @@ static const char *block_text(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* The sentence is cut before the id is. */
+/* "  [order-0123456789ab]", in a line of its own where there is no room for it. */
+static struct err *append_id(struct str *str, const struct finding *finding,
+			     size_t at, const struct report_style *style)
+{
+	const char *known = finding->known ? " known" : "";
+	size_t width = strlen("  []") + width_of(finding->id) + strlen(known);
+	bool fits = !style->columns || at + width <= columns_of(style);
+	return str_appendf(str, "%s%s[%s]%s%s\n", fits ? "  " : "\n" INDENT,
+			   style->color ? DIM : "", finding->id, known,
+			   style->color ? RESET : "");
+}
+
+/* "high    T fails after A  [order-0123456789ab]" */
 static struct err *append_block_head(const struct finding *finding,
 				     const json_t *object,
 				     const struct report_style *style,
 				     struct str *str)
 {
-	_cleanup_(str_freep) struct str head = STR_INIT;
-	const char *severity = finding_severity_name(finding->severity);
-	const char *known = finding->known ? " known" : "";
+	_cleanup_(str_freep) struct str head = STR_INIT, lines = STR_INIT;
 	const char *headline = block_text(object, "headline");
-	size_t used = strlen(INDENT) + strlen("  []") + strlen(known) +
-		      width_of(finding->id);
 	TRY(words_append(&head, *headline ? headline : finding->message));
-	shorten_names(&head, BLOCK_COLUMNS - used);
-	TRY(str_appendf(str, "%s%-7s%s ",
+	TRY(append_wrapped(&lines, head.s ? head.s : "", 0, style));
+	const char *last = strrchr(lines.s, '\n');
+	size_t at =
+		last ? width_of(last + 1) : strlen(INDENT) + width_of(lines.s);
+	TRY(str_appendf(str, "%s%-7s%s %s",
 			style->color ? kind_color_of(finding->severity) : "",
-			severity, style->color ? RESET : ""));
-	TRY(append_sentence(str, head.s ? head.s : "", BLOCK_COLUMNS - used));
-	return str_appendf(str, "  %s[%s]%s%s\n", style->color ? DIM : "",
-			   finding->id, known, style->color ? RESET : "");
+			finding_severity_name(finding->severity),
+			style->color ? RESET : "", lines.s));
+	return append_id(str, finding, at, style);
 }
 
 static struct err *append_named_tests(struct str *line, const char *what,
@@ -321,17 +266,6 @@ static struct err *append_other_tests(const struct cause *cause,
 				  ARRAY_SIZE(told));
 }
 
-static struct err *append_line(struct str *str, size_t *lines, struct str *line)
-{
-	if (!line->n)
-		return NULL;
-	++*lines;
-	shorten_names(line, BLOCK_COLUMNS - strlen(INDENT));
-	TRY(str_append(str, INDENT));
-	TRY(append_cut(str, line->s, BLOCK_COLUMNS - strlen(INDENT)));
-	return str_append(str, "\n");
-}
-
 /* " (in TEST)" at the end of a hint says nothing new after "TEST leaves …". */
 static size_t hint_length(const char *hint, const char *reason)
 {
@@ -348,38 +282,25 @@ static size_t hint_length(const char *hint, const char *reason)
 		       : n;
 }
 
-/* On two lines at most. */
-static struct err *append_hint(struct str *str, size_t *lines, const char *hint,
-			       const char *reason)
+static struct err *append_hint(struct str *str, const char *hint,
+			       const char *reason,
+			       const struct report_style *style)
 {
 	static const char label[] = "fix: ";
 	_cleanup_(str_freep) struct str text = STR_INIT;
-	size_t columns = BLOCK_COLUMNS - strlen(INDENT) - strlen(label);
+	if (!*hint)
+		return NULL;
+	TRY(str_append(&text, label));
 	TRY(str_append_escaped(&text, hint, hint_length(hint, reason)));
-	if (!text.n)
-		return NULL;
-	shorten_names(&text, columns);
-	size_t first = width_of(text.s) > columns ? fit_words(text.s, columns)
-						  : text.n;
-	const char *rest = text.s + first + strspn(text.s + first, " ");
-	TRY(str_append(str, INDENT));
-	TRY(str_append(str, label));
-	TRY(str_append_n(str, text.s, first));
-	TRY(str_append(str, "\n"));
-	++*lines;
-	if (!*rest)
-		return NULL;
-	++*lines;
-	TRY(str_appendf(str, INDENT "%*s", (int)strlen(label), ""));
-	TRY(append_sentence(str, rest, columns));
-	return str_append(str, "\n");
+	return append_line(str, text.s, strlen(label), style);
 }
 
 /* After the message: through what, who else, and what to do. */
 static struct err *append_tail(const struct cause *cause,
 			       const struct report *report,
-			       const json_t *object, struct str *str,
-			       size_t *lines)
+			       const json_t *object,
+			       const struct report_style *style,
+			       struct str *str)
 {
 	_cleanup_(str_freep) struct str about = STR_INIT;
 	_cleanup_(str_freep) struct str others = STR_INIT;
@@ -390,10 +311,28 @@ static struct err *append_tail(const struct cause *cause,
 		TRY(str_append(&about, "found by an earlier run, not tried "
 				       "again"));
 	}
-	TRY(append_line(str, lines, &about));
+	if (about.n)
+		TRY(append_line(str, about.s, 0, style));
 	TRY(append_other_tests(cause, report, object, &others));
-	TRY(append_line(str, lines, &others));
-	return append_hint(str, lines, block_text(object, "hint"), reason);
+	if (others.n)
+		TRY(append_line(str, others.s, 0, style));
+	return append_hint(str, block_text(object, "hint"), reason, style);
+}
+
+static struct err *append_failure(struct str *str, const json_t *object,
+				  const struct report_style *style)
+{
+	_cleanup_(str_freep) struct str place = STR_INIT;
+	const json_t *failure = json_object_get(object, "failure");
+	if (!json_is_object(failure))
+		return NULL;
+	const char *file = block_text(failure, "file");
+	json_int_t line = json_integer_value(json_object_get(failure, "line"));
+	if (*file)
+		TRY(words_append_place(&place, file,
+				       line > 0 ? (unsigned)line : 0));
+	return append_message(str, place.s ? place.s : "",
+			      block_text(failure, "message"), style);
 }
 
 struct err *block_write(const struct cause *cause, const struct report *report,
@@ -402,28 +341,14 @@ struct err *block_write(const struct cause *cause, const struct report *report,
 	const struct finding *lead = block_lead(cause);
 	_cleanup_(value_freep) json_t *object = NULL;
 	_cleanup_(str_freep) struct str text = STR_INIT;
-	_cleanup_(str_freep) struct str tail = STR_INIT;
-	size_t lines = 1;
 	TRY(report_finding_json(lead, &object));
-	const json_t *failure = json_object_get(object, "failure");
 	TRY(append_block_head(lead, object, style, &text));
 	/* What nobody is misled by is told in a line. */
-	bool brief = style->quiet ||
-		     (lead->severity == FINDING_LOW && !cause->misled.n);
-	if (!brief)
-		TRY(append_tail(cause, report, object, &tail, &lines));
-	if (!brief && json_is_object(failure)) {
-		_cleanup_(str_freep) struct str place = STR_INIT;
-		const char *file = block_text(failure, "file");
-		json_int_t line =
-			json_integer_value(json_object_get(failure, "line"));
-		if (*file)
-			TRY(words_append_place(&place, file,
-					       line > 0 ? (unsigned)line : 0));
-		TRY(block_append_message(&text, place.s ? place.s : "",
-					 block_text(failure, "message"), INDENT,
-					 BLOCK_LINES - lines));
+	if (!style->quiet &&
+	    (lead->severity != FINDING_LOW || cause->misled.n)) {
+		TRY(append_failure(&text, object, style));
+		TRY(append_tail(cause, report, object, style, &text));
 	}
-	fprintf(out, "%s%s", text.s, tail.s ? tail.s : "");
+	fputs(text.s, out);
 	return NULL;
 }

@@ -151,26 +151,37 @@ static struct err *append_test(const struct progress *progress, size_t columns,
 	return str_appendf(line, "  %s%s", name, tail.s);
 }
 
+/*
+ * On a terminal one line, whatever its width. The last column stays free: filling
+ * it makes some terminals wrap.
+ */
+static struct err *progress_make_line(const struct progress *progress,
+				      struct str *line)
+{
+	size_t columns = width_terminal(progress->fd);
+	size_t room = progress->lines ? SIZE_MAX : (columns ? columns : 80) - 1;
+	TRY(str_append(line, progress->lines ? "polygraph: " : ""));
+	TRY(append_head(progress, line));
+	TRY(append_test(progress, room, line));
+	if (width_of(line->s) <= room)
+		return NULL;
+	line->n = width_fit(line->s, room ? room - 1 : 0);
+	line->s[line->n] = '\0';
+	return room ? str_append(line, "…") : NULL;
+}
+
 static void progress_draw(struct progress *progress)
 {
-	_cleanup_(str_freep) struct str line = STR_INIT;
-	size_t columns = width_terminal(progress->fd);
-	if (!columns)
-		columns = 80;
-	/* The last column stays free: filling it makes some terminals wrap. */
-	const char *first = progress->lines ? "polygraph: " : WIPE;
-	struct err *err = str_append(&line, first);
+	_cleanup_(str_freep) struct str line = STR_INIT, text = STR_INIT;
+	struct err *err = progress_make_line(progress, &line);
 	if (!err)
-		err = append_head(progress, &line);
-	if (!err)
-		err = append_test(progress, columns - 1 + strlen(first), &line);
-	if (!err && progress->lines)
-		err = str_append(&line, "\n");
+		err = str_appendf(&text, "%s%s%s", progress->lines ? "" : WIPE,
+				  line.s, progress->lines ? "\n" : "");
 	if (err) {
 		err_destroy(err);
 		return;
 	}
-	progress_write(progress->fd, line.s, line.n);
+	progress_write(progress->fd, text.s, text.n);
 	progress->drawn = !progress->lines;
 }
 

@@ -126,8 +126,9 @@ struct report {
 
 struct report_style {
 	bool color;
-	bool verbose; /* everything */
-	bool quiet;   /* only what matters */
+	size_t columns; /* of the terminal; 0: there is none, nothing is cut */
+	bool verbose;	/* everything */
+	bool quiet;	/* only what matters */
 };
 
 /*

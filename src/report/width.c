@@ -50,6 +50,35 @@ size_t width_fit(const char *text, size_t columns)
 	return n;
 }
 
+/* Where the word at @text, and the blanks before it, end. */
+static size_t width_word_end(const char *text)
+{
+	size_t blanks = strspn(text, " ");
+	return blanks + strcspn(text + blanks, " ");
+}
+
+struct err *width_append_wrapped(struct str *str, const char *text, size_t at,
+				 size_t indent, size_t columns)
+{
+	TRY(str_append(str, ""));
+	for (bool first = true; *text; first = false) {
+		size_t n = width_word_end(text);
+		_cleanup_(freep) char *word = strndup(text, n);
+		if (!word)
+			return err_nomem();
+		const char *shown = word;
+		if (columns && !first && at + width_of(word) > columns) {
+			TRY(str_appendf(str, "\n%*s", (int)indent, ""));
+			shown += strspn(word, " ");
+			at = indent;
+		}
+		TRY(str_append(str, shown));
+		at += width_of(shown);
+		text += n;
+	}
+	return NULL;
+}
+
 size_t width_terminal(int fd)
 {
 	struct winsize size;

@@ -6,6 +6,7 @@ usage: test_cli.py POLYGRAPH-WITH-FAKE-SUITE [-v] [TEST…]
 The one command that runs a failing test again:
     tests/cli/test_cli.py PROGRAM Cli.test_name
 """
+import fcntl
 import json
 import os
 import pty
@@ -14,9 +15,11 @@ import resource
 import select
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -590,7 +593,7 @@ class Cli(unittest.TestCase):
         os.close(fd)
         self.assertEqual(os.waitstatus_to_exitcode(status), 0)
 
-    def on_terminal(self, *args, term="xterm"):
+    def on_terminal(self, *args, term="xterm", columns=0):
         """What a terminal gets to see, and the exit status."""
         try:
             pid, fd = pty.fork()
@@ -642,3 +645,29 @@ if __name__ == "__main__":
     fresh.start()
     PROGRAM = os.path.abspath(sys.argv.pop(1))
     unittest.main()
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    def test_progress_fits(self):
+        """One line, however narrow the terminal is."""
+        for columns in (1, 2, 7, 20, 33, 80):
+            seen, _ = self.on_terminal("run", "--color=never", "gen:100:3000", columns=columns)
+            lines = re.findall(r"\r\x1b\[K([^\r\x1b]*)(?=\r\x1b\[K)", seen)
+            self.assertTrue(lines)
+            self.assertLess(max(map(len, lines)), columns, (columns, lines))
+
+    def test_width(self):
+        """Text has the width of the terminal; elsewhere, and in files, nothing is cut or wrapped."""
+        long = "Leaves." + "and_then_".join("abcdefgh")
+        self.write("kept", self.KEPT.replace("Sets|", f"{long} and some more words of its name|"))
+        plain = self.run_it("pollution", "kept", status=1)
+        head = next(line for line in plain.splitlines() if long in line)
+        self.assertRegex(head, rf"^medium  {long} and some more words of its name leaves left.txt changed  \[pollution-\w+\]$")
+        self.assertNotIn("…", plain)
+        for columns in (30, 64, 100, 300):
+            seen, _ = self.on_terminal("pollution", "--color=never", "--format=text", "-o", "report", "--format=text",
+                                       "kept", columns=columns)
+            self.assertEqual(self.read("report"), plain, columns)
+            lines = seen.replace("\r\n", "\n").rsplit("\r\x1b[K", 1)[-1].splitlines()
+            self.assertEqual(" ".join(" ".join(lines).split()), " ".join(plain.split()))
+            for line in lines[:-1]:
+                self.assertTrue(len(line) <= max(columns, 40) or len(line.split()) == 1 or line.startswith(f"medium  {long}"), line)
+

@@ -636,13 +636,14 @@ static void test_pollution_text(void **state _unused_)
 }
 
 /* What does not fit is cut with a mark, not between two parts of a value. */
-static void test_pollution_cut(void **state _unused_)
+/* Whole where there is no terminal; wrapped, and not cut either, where there is. */
+static void test_pollution_wide(void **state _unused_)
 {
 	struct change_path path = {
 		.path = "settings",
 		.before = "NULL",
-		.after = "&{next = NULL, count = 3, name = \"a, b\", "
-			 "owner = NULL, size = 80}",
+		.after = "&{next = NULL, count = 3, name = \"a, b\""
+			 ", owner = NULL, size = 80}",
 	};
 	struct leftover one = {
 		.test = ONE,
@@ -656,16 +657,21 @@ static void test_pollution_cut(void **state _unused_)
 	report.n_findings = 1;
 	_cleanup_(freep) char *text =
 		render(&report, "text", (struct report_style){});
-	const char *cut = strstr(text, "…  [pollution-1]\n");
-	assert_non_null(cut);
-	assert_non_null(strstr(text, "settings: NULL → &{next = NULL, count"));
-	/* A name that is too long begins at least. */
+	assert_non_null(strstr(text,
+			       "settings: NULL → &{next = NULL, count = 3, "
+			       "name = \"a, b\", owner = NULL, size = "
+			       "80}  [pollution-1]\n"));
+	/* A name is never divided. */
 	path.path = "descriptor[/usr/share/fonts/truetype/dejavu/"
 		    "DejaVuSansMono-BoldOblique.ttf].offset.of.the.file";
 	_cleanup_(freep) char *named =
-		render(&report, "text", (struct report_style){});
-	assert_non_null(strstr(named, " leaves descriptor[/usr/share/fonts/"));
-	assert_non_null(strstr(named, "…  [pollution-1]\n"));
+		render(&report, "text", (struct report_style){ .columns = 60 });
+	assert_non_null(strstr(named,
+			       " leaves\n        descriptor[/usr/share/"
+			       "fonts/truetype/dejavu/DejaVuSansMono-"
+			       "BoldOblique.ttf].offset.of.the.file:\n"
+			       "        NULL → &{next = NULL, count = "));
+	assert_non_null(strstr(named, "  [pollution-1]\n"));
 }
 
 /* What explains another is in its block. */
@@ -876,7 +882,7 @@ int main(void)
 		cmocka_unit_test(test_order_junit),
 		cmocka_unit_test(test_order_many),
 		cmocka_unit_test(test_pollution_text),
-		cmocka_unit_test(test_pollution_cut),
+		cmocka_unit_test(test_pollution_wide),
 		cmocka_unit_test(test_pollution_told),
 		cmocka_unit_test(test_pollution_json),
 		cmocka_unit_test(test_pollution_junit),
