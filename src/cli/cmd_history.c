@@ -288,7 +288,13 @@ static struct err *answer_question(const struct history_options *values,
 	size_t sent = 0;
 	TRY(outputs_choose(&values->common, "history", &outputs));
 	for (size_t i = 0; i < outputs.n; i++) {
-		bool html = outputs.data[i].format == &report_html;
+		const struct report_format *format = outputs.data[i].format;
+		bool html = format == &report_html;
+		if (format == &report_sarif || format == &report_junit)
+			return err_create(ERR_USAGE,
+					  "the history is text, json or html, "
+					  "not %s",
+					  format->name);
 		page |= html;
 		rows |= !html;
 	}

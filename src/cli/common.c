@@ -69,7 +69,8 @@ static const struct option output_options[] = {
 		  "each with its own --output" },
 	{ "output", 'o', OPTION_LIST, FIELD(outputs), .value = "PATH",
 	  .help = "file for the preceding --format (default or '-': standard "
-		  "output)" },
+		  "output); without one, its name says the format: .html, "
+		  ".json, .sarif, .xml (junit), .txt" },
 	{ "color", 0, OPTION_CHOICE, FIELD(color), .value = "WHEN",
 	  .choices = colors,
 	  .help = "auto (default: on a terminal), always or never" },

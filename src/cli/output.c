@@ -53,11 +53,55 @@ static struct err *add_format(struct outputs *outputs, const char *name,
 						.place = OUTFILE_PLACE_INIT });
 }
 
+/* "report.html" is HTML, "polygraph.xml" JUnit; NULL: the name does not say. */
+static const char *format_of_name(const char *path)
+{
+	static const char *const names[][2] = {
+		{ ".html", "html" },   { ".htm", "html" },  { ".json", "json" },
+		{ ".sarif", "sarif" }, { ".xml", "junit" }, { ".txt", "text" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (str_ends(path, names[i][0]))
+			return names[i][1];
+	}
+	return NULL;
+}
+
 /*
- * Walks runs of formats and of outputs as they were given. A run of outputs goes
- * to the last of the formats before it; where it is longer, the formats that
- * follow are its as well.
+ * A run of outputs goes to the last of the formats before it; where it is longer
+ * (@missing), their names say the format, or it is one of those that follow. So
+ * they do where there are formats for all.
  */
+static struct err *add_missing_formats(const struct common_options *common,
+				       const char *kind, size_t p,
+				       size_t missing, size_t *f,
+				       struct outputs *outputs)
+{
+	const struct option_list *formats = &common->formats;
+	const struct option_list *paths = &common->outputs;
+	for (size_t i = p; i < p + missing; i++) {
+		const char *path = paths->data[i].text;
+		const char *named = format_of_name(path);
+		if (named && (*f == formats->n || formats->n < paths->n))
+			TRY(add_format(outputs, named, kind));
+		else if (*f < formats->n)
+			TRY(add_format(outputs, formats->data[(*f)++].text,
+				       kind));
+		else if (!formats->n && paths->n == 1)
+			TRY(add_format(outputs, "text", kind));
+		else
+			return err_hint(
+				err_create(ERR_USAGE,
+					   "--output '%s' has no --format",
+					   path),
+				"one pair a format: --format json --output "
+				"result.json; or a name that says it: .html, "
+				".json, .sarif, .xml, .txt");
+	}
+	return NULL;
+}
+
+/* Walks runs of formats and of outputs as they were given. */
 static struct err *output_pair_formats(const struct common_options *common,
 				       const char *kind,
 				       struct outputs *outputs)
@@ -66,8 +110,8 @@ static struct err *output_pair_formats(const struct common_options *common,
 	const struct option_list *paths = &common->outputs;
 	size_t f = 0, p = 0, first = 0;
 
-	if (!formats->n)
-		TRY(add_format(outputs, "text", kind));
+	if (!formats->n && !paths->n)
+		return add_format(outputs, "text", kind);
 	while (f < formats->n || p < paths->n) {
 		for (; f < formats->n &&
 		       (p == paths->n ||
@@ -79,15 +123,9 @@ static struct err *output_pair_formats(const struct common_options *common,
 		       (f == formats->n ||
 			paths->data[p + run].rank < formats->data[f].rank))
 			run++;
-		for (; outputs->n - first < run && f < formats->n; f++)
-			TRY(add_format(outputs, formats->data[f].text, kind));
-		if (outputs->n - first < run)
-			return err_hint(
-				err_create(ERR_USAGE,
-					   "--output '%s' has no --format",
-					   paths->data[p + run - 1].text),
-				"one pair a format: --format json --output "
-				"result.json");
+		size_t had = MIN(outputs->n - first, run);
+		TRY(add_missing_formats(common, kind, p + had, run - had, &f,
+					outputs));
 		first = outputs->n;
 		for (size_t i = first - run; i < first; i++)
 			outputs->data[i].path = paths->data[p++].text;
@@ -216,6 +254,7 @@ static struct err *write_to(const struct outputs *outputs,
 {
 	struct report_style style = outputs->style;
 	style.color = output_color(outputs->color, fileno(file));
+	style.columns = width_terminal(fileno(file));
 	return content->writer(content->data, output->format, &style, file);
 }
 
@@ -254,7 +293,6 @@ struct err *output_flush_stdout(void)
 }
 
 /* Where all else went to files. Nobody may be there to read it. */
-	style.columns = width_terminal(fileno(file));
 static struct err *output_write_verdict(const struct outputs *outputs,
 					const struct output_content *content)
 {

@@ -483,6 +483,24 @@ class Cli(unittest.TestCase):
 
     def test_closed_pipe(self):
         for args in ["list"], ["run", "-v"], ["run", "--format", "json"]:
+    def test_format_by_name(self):
+        begins = {"html": "<!doctype html>", "json": "{", "sarif": "{", "xml": "<?xml", "txt": "2 tests: 2 passed"}
+        for end, beginning in begins.items():
+            self.run_it("run", "-o", f"x.{end}", "gen:2")
+            self.assertTrue(self.read(f"x.{end}").lstrip().startswith(beginning), end)
+        self.assertIn('"version": "2.1.0"', self.read("x.sarif"))
+        # Several, and also beside a --format, which is for the others.
+        self.assertEqual(self.run_it("run", "-o", "1.json", "-o", "1.xml", "gen:2"), "")
+        self.assertIn("2 passed", self.run_it("run", "-o", "2.html", "--format", "text", "-o", "-", "-o", "2.json", "gen:2"))
+        self.run_it("run", "--format", "junit", "-o", "3.json", "-o", "3.html", "gen:2")
+        for name, beginning in {"1.json": "{", "1.xml": "<?xml", "2.html": "<!d", "2.json": "{", "3.json": "<?xml", "3.html": "<!d"}.items():
+            self.assertTrue(self.read(name).startswith(beginning), name)
+        # Where a format is given, it counts, before or after.
+        for words in ["--format=json", "-o", "4.html"], ["-o", "4.html", "--format=json"]:
+            self.run_it("run", *words, "gen:2")
+            json.loads(self.read("4.html"))
+        self.fails("list", "-o", "x.html", "gen:2", message="the format 'html' is for tests that ran.*")
+
             process = subprocess.Popen(
                 [PROGRAM, *args, "gen:20000"], stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, restore_signals=True)
