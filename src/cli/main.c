@@ -16,6 +16,7 @@
 #include "cli/guard.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
+#include "cli/kinds.h"
 #include "cli/output.h"
 #include "cli/sandboxing.h"
 
@@ -138,12 +139,35 @@ static struct err *without_command(int argc, char **argv, enum status *ret)
 	return command_unknown(word);
 }
 
+/* Does a polygraph.toml say what to check? */
+static struct err *is_suite_configured(bool *ret)
+{
+	const struct command *command = &command_check;
+	_cleanup_(options_destroyp) struct options *options = NULL;
+	TRY(options_create(command->groups, command->defaults,
+			   command->values_size, &options));
+	TRY(config_read(NULL, command, options));
+	*ret = options_source(options, "program") != OPTION_DEFAULT;
+	for (const struct kind_option *kind = kind_options; kind->kind; kind++)
+		*ret |= options_source(options, kind->option + 2) !=
+			OPTION_DEFAULT;
+	return NULL;
+}
+
+static struct err *main_without_words(char **argv, enum status *ret)
+{
+	bool configured = false;
+	TRY(is_suite_configured(&configured));
+	if (configured)
+		return main_run_command(&command_check, 0, argv + 1, ret);
+	*ret = STATUS_USAGE;
+	return help_write(NULL, true, 0, stderr);
+}
+
 static struct err *main_start(int argc, char **argv, enum status *ret)
 {
-	if (argc < 2) {
-		*ret = STATUS_USAGE;
-		return help_write(NULL, 0, stderr);
-	}
+	if (argc < 2)
+		return main_without_words(argv, ret);
 	const char *word = argv[1];
 	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
 		word = "help";

@@ -139,6 +139,20 @@ class Cli(unittest.TestCase):
                    hint=".*first, last.*")
         self.fails("pollution", "--baseline", "no-such-file", "suite", message="--baseline: .*no-such-file.*")
         self.fails("pollution", "--only", "sockets", "suite", message=".*sockets.*", hint=".*")
+    def test_alone(self):
+        """Without words it is 'check' where a polygraph.toml names the suite, here or above."""
+        self.write("three", "a|||pass\nb|||pass\nc|||pass\n")
+        self.write("polygraph.toml", 'ctest = "three"\n')
+        self.assertRegex(self.run_it(), r"(?m)^no problem found in 3 tests\n\Z")
+        os.mkdir(self.path("below"))
+        done = subprocess.run([PROGRAM], cwd=self.path("below"), capture_output=True, text=True, timeout=60, check=True)
+        self.assertIn("no problem found in 3 tests\n", done.stdout)
+        # One that names none is none; one that is wrong is an error.
+        self.write("polygraph.toml", 'fail-on = "high"\n')
+        self.run_it(status=2, stderr="Usage: .*")
+        self.write("polygraph.toml", "ctest = 3 4\n")
+        self.fails(message="polygraph.toml:1: .*")
+
         self.fails("pollution", "--file-tracking", "magic", "suite", message=".*magic.*", hint=".*")
         self.fails("pollution", "--watch-dir", "no-such-folder", "suite", message="--watch-dir 'no-such-folder'.*", hint=".*")
         self.fails("pollution", "--page-tracking", "magic", "suite", message=".*magic.*", hint=".*")
