@@ -15,6 +15,7 @@
 #define SHARED_OPTIONS \
 	{ "level", 0, OPTION_CHOICE, FIELD(settings.level), .value = "LEVEL", \
 	  .choices = assumption_levels, \
+	  .often = true, \
 	  .help = "how consistent the choices are: one (a different but " \
 		  "constant behaviour), eq (equal inputs behave alike), id " \
 		  "(the same unchanged object behaves alike) or full (every " \
@@ -36,6 +37,7 @@ static const struct option choices_options[] = {
 	SHARED_OPTIONS,
 	{ "runs", 0, OPTION_NUMBER, FIELD(settings.runs), .value = "N",
 	  .min = 1, .max = 1000000,
+	  .often = true,
 	  .help = "runs of the suite at each level, each with its own seed "
 		  "(default: 3)" },
 	{ "systematic", 0, OPTION_FLAG, FIELD(settings.systematic),

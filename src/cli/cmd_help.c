@@ -37,7 +37,7 @@ static struct err *help_run(const struct options *options _unused_, int argc,
 	const struct command *command;
 	TRY(help_find_subject(argc, argv, &command));
 	*ret = STATUS_OK;
-	return help_write(command, 0, stdout);
+	return help_write(command, false, 0, stdout);
 }
 
 const struct command command_help = {

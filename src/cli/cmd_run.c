@@ -36,17 +36,21 @@ static const struct run_options defaults = {
 /* clang-format off */
 static const struct option order_options[] = {
 	{ "order", 0, OPTION_TEXT, FIELD(order), .value = "FILE",
+	  .often = true,
 	  .help = "run the tests in this order: a file with one name per line. "
 		  "A test named twice runs twice. In names, \\n, \\t, \\r, "
 		  "\\\\ and \\xNN stand for bytes" },
 	{ "reverse", 0, OPTION_FLAG, FIELD(reverse),
+	  .often = true,
 	  .help = "last test first" },
 	{ "shuffle", 0, OPTION_FLAG, FIELD(shuffle),
+	  .often = true,
 	  .help = "random order; prints the seed" },
 	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N", .random = true,
 	  .help = "seed for every random choice, for reproducible runs; random: a "
 		  "new one each time, daily: each day (it is printed)" },
 	{ "repeat", 0, OPTION_NUMBER, FIELD(repeat), .value = "N", .min = 1,
+	  .often = true,
 	  .help = "run each test N times in a row (default: 1)" },
 	{}
 };

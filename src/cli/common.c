@@ -24,6 +24,7 @@ static const char *const formats[] = { "text",	"json", "sarif",
 /* clang-format off */
 static const struct option suite_options[] = {
 	{ "tests", 0, OPTION_LIST, FIELD(tests), .value = "PATTERN",
+	  .often = true,
 	  .help = "only tests whose name matches this shell pattern; prefix '!' "
 		  "to exclude; repeatable" },
 	{ "framework", 0, OPTION_TEXT, FIELD(framework), .value = "NAME",
@@ -35,16 +36,20 @@ static const struct option suite_options[] = {
 		  "by symbol or C++ name; prefix '!' to exclude; repeatable "
 		  "(default: test_*)" },
 	{ "ctest", 0, OPTION_TEXT, FIELD(ctest), .value = "BUILD-DIR",
+	  .often = true,
 	  .help = "the tests of a CMake build folder, one process each" },
 	{ "meson", 0, OPTION_TEXT, FIELD(meson), .value = "BUILD-DIR",
+	  .often = true,
 	  .help = "the tests of a Meson build folder, one process each" },
 	{ "commands", 0, OPTION_TEXT, FIELD(commands), .value = "FILE",
+	  .often = true,
 	  .help = "a file with one shell command per line, each a test" },
 	{ "test-classes", 0, OPTION_TEXT, FIELD(test_classes), .value = "DIR",
 	  .help = "the folder with compiled Java tests (JUnit, TestNG), or "
 		  "several with ':' between them; words after -- go to the "
 		  "Java VM" },
 	{ "maven", 0, OPTION_TEXT, FIELD(maven), .value = "DIR",
+	  .often = true,
 	  .help = "the compiled Java tests of a Maven project; mvn is asked "
 		  "for the class path, without a network" },
 	{ "gradle", 0, OPTION_TEXT, FIELD(gradle), .value = "DIR",
@@ -57,6 +62,7 @@ static const struct option suite_options[] = {
 		  "$JAVA_HOME, or the java in $PATH)" },
 	{ "timeout", 0, OPTION_DURATION, FIELD(timeout_ns),
 	  .value = "DURATION",
+	  .often = true,
 	  .help = "time limit per test: 500ms, 30s, 10m (default: the "
 		  "limit that the suite declares, or 30s)" },
 	{}
@@ -65,9 +71,11 @@ static const struct option suite_options[] = {
 static const struct option output_options[] = {
 	{ "format", 0, OPTION_LIST, FIELD(formats), .value = "FORMAT",
 	  .choices = formats,
+	  .often = true,
 	  .help = "text (default), json, sarif, junit or html; repeatable, "
 		  "each with its own --output" },
 	{ "output", 'o', OPTION_LIST, FIELD(outputs), .value = "PATH",
+	  .often = true,
 	  .help = "file for the preceding --format (default or '-': standard "
 		  "output); without one, its name says the format: .html, "
 		  ".json, .sarif, .xml (junit), .txt" },
@@ -75,8 +83,10 @@ static const struct option output_options[] = {
 	  .choices = colors,
 	  .help = "auto (default: on a terminal), always or never" },
 	{ "quiet", 'q', OPTION_FLAG, FIELD(quiet),
+	  .often = true,
 	  .help = "only the results: no progress, no warnings" },
 	{ "verbose", 'v', OPTION_FLAG, FIELD(verbose),
+	  .often = true,
 	  .help = "every test with its full output, and what polygraph does" },
 	{}
 };
@@ -86,16 +96,24 @@ static const struct option general_options[] = {
 	  .no_config = true,
 	  .help = "read options from this file (default: polygraph.toml in the "
 		  "working directory, or in the nearest folder above)" },
-	{ "help", 'h', OPTION_FLAG, FIELD(help), .no_config = true,
-	  .help = "show this help" },
+	{ "usage", 'h', OPTION_FLAG, FIELD(usage), .no_config = true,
+	  .often = true,
+	  .help = "show the options that are used most" },
+	{ "help", 0, OPTION_FLAG, FIELD(help), .no_config = true,
+	  .often = true,
+	  .help = "show all options" },
 	{ "version", 'V', OPTION_FLAG, FIELD(version), .no_config = true,
 	  .help = "show the version" },
 	{}
 };
 
 static const struct option bare_options[] = {
-	{ "help", 'h', OPTION_FLAG, FIELD(help), .no_config = true,
-	  .help = "show this help" },
+	{ "usage", 'h', OPTION_FLAG, FIELD(usage), .no_config = true,
+	  .often = true,
+	  .help = "show the options that are used most" },
+	{ "help", 0, OPTION_FLAG, FIELD(help), .no_config = true,
+	  .often = true,
+	  .help = "show all options" },
 	{ "version", 'V', OPTION_FLAG, FIELD(version), .no_config = true,
 	  .help = "show the version" },
 	{}

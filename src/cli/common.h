@@ -39,6 +39,7 @@ struct common_options {
 	/* general */
 	char *config;
 	bool help;
+	bool usage;
 	bool version;
 	/* Set by `replay` alone; NULL: findings are kept. */
 	struct results_look *look;

@@ -43,6 +43,7 @@ static const struct option order_options[] = {
 	  .help = "first record what tests leave changed, to try only the "
 		  "orders that can matter (default; --no-pollution)" },
 	{ "fresh", 0, OPTION_FLAG, FIELD(fresh), .no_config = true,
+	  .often = true,
 	  .help = "discard what earlier runs learned about this suite" },
 	{ "seed", 0, OPTION_NUMBER, FIELD(seed), .value = "N", .random = true,
 	  .help = "seed for every random choice, for reproducible runs; random: a "

@@ -11,6 +11,8 @@
 /* Wider lines are hard to read, narrower ones hard to wrap. */
 #define WIDEST 100
 #define NARROWEST 24
+/* Of a command with no more options than that, the short help has all. */
+#define BRIEF_MAX 20
 
 const char *const help_statuses[] = {
 	"0",   "no findings, no failing tests",
@@ -89,28 +91,70 @@ static struct err *write_usage(const struct help_page *page, const char *name,
 	return NULL;
 }
 
-static struct err *help_write_command(const struct help_page *page,
-				      const struct command *command)
+static size_t count_options(const struct command *command)
 {
-	TRY(write_usage(page, command->name, command->synopsis));
-	for (size_t i = 0; command->description[i]; i++) {
-		fputc('\n', page->out);
-		help_write_wrapped(page, command->description[i], 0, 0);
-	}
+	size_t n = 0;
 	for (size_t i = 0; command->groups[i]; i++) {
-		help_write_heading(page, command->groups[i]->title);
 		const struct option *option = command->groups[i]->options;
 		for (; option->name; option++)
-			TRY(help_write_option(page, option));
+			n++;
 	}
+	return n;
+}
+
+static struct err *help_write_options(const struct help_page *page,
+				      const struct option_group *group,
+				      bool brief)
+{
+	bool any = false;
+	for (const struct option *o = group->options; o->name; o++) {
+		if (brief && !o->often)
+			continue;
+		if (!any)
+			help_write_heading(page, group->title);
+		any = true;
+		TRY(help_write_option(page, o));
+	}
+	return NULL;
+}
+
+static void help_write_examples(const struct help_page *page,
+				const struct command *command)
+{
 	if (!command->examples)
-		return NULL;
+		return;
 	help_write_heading(page, "Examples");
 	for (size_t i = 0; command->examples[i].command; i++) {
 		fprintf(page->out, "  %s\n      ",
 			command->examples[i].command);
 		help_write_wrapped(page, command->examples[i].what, 6, 6);
 	}
+}
+
+/* @brief: what fits on a screen, where there is more. */
+static struct err *help_write_command(const struct help_page *page,
+				      const struct command *command, bool brief)
+{
+	size_t n = count_options(command);
+	brief = brief && n > BRIEF_MAX;
+	TRY(write_usage(page, command->name, command->synopsis));
+	for (size_t i = 0; command->description[i] && !(brief && i); i++) {
+		fputc('\n', page->out);
+		help_write_wrapped(page, command->description[i], 0, 0);
+	}
+	for (size_t i = 0; command->groups[i]; i++)
+		TRY(help_write_options(page, command->groups[i], brief));
+	if (!brief) {
+		help_write_examples(page, command);
+		return NULL;
+	}
+	_cleanup_(str_freep) struct str more = STR_INIT;
+	TRY(str_appendf(&more,
+			"'polygraph help %s' explains all %zu options and has "
+			"examples.",
+			command->name, n));
+	fputc('\n', page->out);
+	help_write_wrapped(page, more.s, 0, 0);
 	return NULL;
 }
 
@@ -160,7 +204,8 @@ static struct err *help_write_main(const struct help_page *page)
 	return NULL;
 }
 
-struct err *help_write(const struct command *command, size_t columns, FILE *out)
+struct err *help_write(const struct command *command, bool brief,
+		       size_t columns, FILE *out)
 {
 	uint64_t from_environment;
 	const char *text = getenv("COLUMNS");
@@ -175,6 +220,6 @@ struct err *help_write(const struct command *command, size_t columns, FILE *out)
 		.columns = MIN(MAX(columns, (size_t)NARROWEST), (size_t)WIDEST),
 		.color = output_color(COLOR_AUTO, fileno(out)),
 	};
-	return command ? help_write_command(&page, command)
+	return command ? help_write_command(&page, command, brief)
 		       : help_write_main(&page);
 }

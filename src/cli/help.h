@@ -12,8 +12,8 @@
 #include "cli/command.h"
 
 /* @command NULL: polygraph itself. @columns 0: as wide as the terminal. */
-struct err *help_write(const struct command *command, size_t columns,
-		       FILE *out) _must_check_;
+struct err *help_write(const struct command *command, bool brief,
+		       size_t columns, FILE *out) _must_check_;
 struct err *manual_write(const struct command *command, FILE *out) _must_check_;
 
 /* What both say of a command's exit status; ends with NULL. */

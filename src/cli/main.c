@@ -108,8 +108,8 @@ static struct err *main_run_command(const struct command *command, int argc,
 		return err_hint(err, "'polygraph help %s' lists the options",
 				command->name);
 	*ret = STATUS_OK;
-	if (common->help)
-		return help_write(command, 0, stdout);
+	if (common->help || common->usage)
+		return help_write(command, !common->help, 0, stdout);
 	if (common->version)
 		return command_version.run(options, 0, argv + argc, ret);
 	if (option_find(command->groups, "config"))

@@ -47,6 +47,7 @@ struct option {
 	uint64_t min, max; /* max 0: no limit */
 	bool random;	   /* of numbers: also "random" and "daily" */
 	bool no_config;	   /* makes no sense in polygraph.toml */
+	bool often;	   /* also in the short help (-h) */
 	bool tables; /* of lists: there also [[tables]], as "key=value; …" */
 	const char *help; /* one paragraph; the default in it */
 };

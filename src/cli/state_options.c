@@ -87,14 +87,17 @@ static const struct option run_options[] = {
 	{ "order", 0, OPTION_TEXT, FIELD(order), .value = "FILE",
 	  .help = "run the tests in this order: a file with one name per line" },
 	{ "budget", 0, OPTION_DURATION, FIELD(budget_ns), .value = "DURATION",
+	  .often = true,
 	  .help = "start no new work after this time: 30s, 10m (default: none; "
 		  "'check': 60s or ten times as long as the suite takes, "
 		  "whichever is longer)" },
 	{ "baseline", 0, OPTION_TEXT, FIELD(baseline), .value = "FILE",
+	  .often = true,
 	  .help = "known findings: those listed in FILE are counted, not shown, "
 		  "and do not fail the run" },
 	{ "update-baseline", 0, OPTION_FLAG, FIELD(update_baseline),
 	  .no_config = true,
+	  .often = true,
 	  .help = "write the findings of this run to the file of --baseline; "
 		  "what was not searched for stays in it" },
 	{ "suppress", 0, OPTION_LIST, FIELD(suppress), .value = "RULE",
@@ -104,10 +107,12 @@ static const struct option run_options[] = {
 		  "polygraph.toml a [[suppress]] table; repeatable" },
 	{ "fail-on", 0, OPTION_CHOICE, FIELD(fail_on), .value = "SEVERITY",
 	  .choices = severities,
+	  .often = true,
 	  .help = "exit status 1 for new findings of at least this severity: "
 		  "low, medium (default) or high" },
 	{ "jobs", 'j', OPTION_NUMBER, FIELD(common.jobs), .value = "N",
 	  .min = 1, .max = 4096,
+	  .often = true,
 	  .help = "number of parallel processes; the first run is one "
 		  "process" },
 	{}

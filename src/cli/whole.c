@@ -48,6 +48,7 @@
 /* clang-format off */
 static const struct option whole_options[] = {
 	{ "program", 0, OPTION_LIST, FIELD(programs), .value = "GLOB",
+	  .often = true,
 	  .help = "test executables to check together, by path or shell "
 		  "pattern; repeatable" },
 	{ "inside", 0, OPTION_FLAG, FIELD(inside),
@@ -64,6 +65,7 @@ static const struct option whole_options[] = {
 		  "for all shares" },
 	{ "since", 0, OPTION_TEXT, FIELD(since), .value = "REV",
 	  .no_config = true,
+	  .often = true,
 	  .help = "of a build, only tests that changes since this git "
 		  "revision reach; build files and data reach all" },
 	{ "dry-run", 0, OPTION_FLAG, FIELD(dry_run), .no_config = true,

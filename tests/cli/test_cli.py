@@ -90,7 +90,17 @@ class Cli(unittest.TestCase):
         self.assertIn("Commands:", main)
         self.assertEqual(main, self.run_it("help"))
         self.assertEqual(main, self.run_it("-h"))
-        self.assertEqual(self.run_it("help", "run"), self.run_it("run", "-h"))
+        self.assertEqual(self.run_it("help", "run"), self.run_it("run", "--help"))
+        # -h is what is used most: a screen or two, and it says where the rest is.
+        whole, short = (self.run_it("check", word) for word in ("--help", "-h"))
+        self.assertLess(len(short.splitlines()), len(whole.splitlines()) / 2)
+        self.assertLessEqual(set(short.splitlines()[:3]), set(whole.splitlines()))
+        options = len(re.findall("^ {2,6}(?:-., )?--", whole, re.M))
+        self.assertEqual(short.splitlines()[-1], f"'polygraph help check' explains all {options} options and has examples.")
+        for word in ("--budget", "--output", "--ctest", "--baseline", "--help"):
+            self.assertRegex(short, f"(?m)^ .*{word}")
+        self.assertNotIn("--page-tracking", short)
+        self.assertEqual(self.run_it("init", "-h"), self.run_it("init", "--help"))
         self.assertNotIn("  man", main)
         self.run_it(status=2, stderr="Usage: .*")
         version = r"polygraph 0\.1\.0 \(commit ([0-9a-f]{12}(-dirty)?|unknown)\)\n"
@@ -129,16 +139,6 @@ class Cli(unittest.TestCase):
             self.assertRegex(self.run_it(*words), r"(?m)^no problem found in 3 tests\n\Z")
         self.fails("--no-such-option", "suite", message="unknown option.*", hint="'polygraph help check'.*")
 
-    def test_pollution_slips(self):
-        self.fails("pollution", "--capture", "begin..end", "suite", message="--capture 'begin..end' is not a pair of points",
-                   hint="FROM..TO.*")
-        self.fails("pollution", "--capture", "after-teardown..before-setup", "suite",
-                   message=".*the second point comes before the first")
-        self.fails("pollution", "--container", "app::list", "suite", message=".* is not a valid recipe", hint=".*docs/containers.md")
-        self.fails("pollution", "--container", "app::list: chain frist=head", "suite", message=".* is not a valid recipe",
-                   hint=".*first, last.*")
-        self.fails("pollution", "--baseline", "no-such-file", "suite", message="--baseline: .*no-such-file.*")
-        self.fails("pollution", "--only", "sockets", "suite", message=".*sockets.*", hint=".*")
     def test_alone(self):
         """Without words it is 'check' where a polygraph.toml names the suite, here or above."""
         self.write("three", "a|||pass\nb|||pass\nc|||pass\n")
@@ -153,6 +153,16 @@ class Cli(unittest.TestCase):
         self.write("polygraph.toml", "ctest = 3 4\n")
         self.fails(message="polygraph.toml:1: .*")
 
+    def test_pollution_slips(self):
+        self.fails("pollution", "--capture", "begin..end", "suite", message="--capture 'begin..end' is not a pair of points",
+                   hint="FROM..TO.*")
+        self.fails("pollution", "--capture", "after-teardown..before-setup", "suite",
+                   message=".*the second point comes before the first")
+        self.fails("pollution", "--container", "app::list", "suite", message=".* is not a valid recipe", hint=".*docs/containers.md")
+        self.fails("pollution", "--container", "app::list: chain frist=head", "suite", message=".* is not a valid recipe",
+                   hint=".*first, last.*")
+        self.fails("pollution", "--baseline", "no-such-file", "suite", message="--baseline: .*no-such-file.*")
+        self.fails("pollution", "--only", "sockets", "suite", message=".*sockets.*", hint=".*")
         self.fails("pollution", "--file-tracking", "magic", "suite", message=".*magic.*", hint=".*")
         self.fails("pollution", "--watch-dir", "no-such-folder", "suite", message="--watch-dir 'no-such-folder'.*", hint=".*")
         self.fails("pollution", "--page-tracking", "magic", "suite", message=".*magic.*", hint=".*")
@@ -473,6 +483,24 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.run_it("list", "-o", "x.txt", "gen:2"), "")
         self.assertIn("2 tests", self.read("x.txt"))
 
+    def test_format_by_name(self):
+        begins = {"html": "<!doctype html>", "json": "{", "sarif": "{", "xml": "<?xml", "txt": "2 tests: 2 passed"}
+        for end, beginning in begins.items():
+            self.run_it("run", "-o", f"x.{end}", "gen:2")
+            self.assertTrue(self.read(f"x.{end}").lstrip().startswith(beginning), end)
+        self.assertIn('"version": "2.1.0"', self.read("x.sarif"))
+        # Several, and also beside a --format, which is for the others.
+        self.assertEqual(self.run_it("run", "-o", "1.json", "-o", "1.xml", "gen:2"), "")
+        self.assertIn("2 passed", self.run_it("run", "-o", "2.html", "--format", "text", "-o", "-", "-o", "2.json", "gen:2"))
+        self.run_it("run", "--format", "junit", "-o", "3.json", "-o", "3.html", "gen:2")
+        for name, beginning in {"1.json": "{", "1.xml": "<?xml", "2.html": "<!d", "2.json": "{", "3.json": "<?xml", "3.html": "<!d"}.items():
+            self.assertTrue(self.read(name).startswith(beginning), name)
+        # Where a format is given, it counts, before or after.
+        for words in ["--format=json", "-o", "4.html"], ["-o", "4.html", "--format=json"]:
+            self.run_it("run", *words, "gen:2")
+            json.loads(self.read("4.html"))
+        self.fails("list", "-o", "x.html", "gen:2", message="the format 'html' is for tests that ran.*")
+
     def test_output_keeps_links_and_modes(self):
         self.write("real", "")
         os.chmod(self.path("real"), 0o640)
@@ -497,24 +525,6 @@ class Cli(unittest.TestCase):
 
     def test_closed_pipe(self):
         for args in ["list"], ["run", "-v"], ["run", "--format", "json"]:
-    def test_format_by_name(self):
-        begins = {"html": "<!doctype html>", "json": "{", "sarif": "{", "xml": "<?xml", "txt": "2 tests: 2 passed"}
-        for end, beginning in begins.items():
-            self.run_it("run", "-o", f"x.{end}", "gen:2")
-            self.assertTrue(self.read(f"x.{end}").lstrip().startswith(beginning), end)
-        self.assertIn('"version": "2.1.0"', self.read("x.sarif"))
-        # Several, and also beside a --format, which is for the others.
-        self.assertEqual(self.run_it("run", "-o", "1.json", "-o", "1.xml", "gen:2"), "")
-        self.assertIn("2 passed", self.run_it("run", "-o", "2.html", "--format", "text", "-o", "-", "-o", "2.json", "gen:2"))
-        self.run_it("run", "--format", "junit", "-o", "3.json", "-o", "3.html", "gen:2")
-        for name, beginning in {"1.json": "{", "1.xml": "<?xml", "2.html": "<!d", "2.json": "{", "3.json": "<?xml", "3.html": "<!d"}.items():
-            self.assertTrue(self.read(name).startswith(beginning), name)
-        # Where a format is given, it counts, before or after.
-        for words in ["--format=json", "-o", "4.html"], ["-o", "4.html", "--format=json"]:
-            self.run_it("run", *words, "gen:2")
-            json.loads(self.read("4.html"))
-        self.fails("list", "-o", "x.html", "gen:2", message="the format 'html' is for tests that ran.*")
-
             process = subprocess.Popen(
                 [PROGRAM, *args, "gen:20000"], stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, restore_signals=True)
@@ -635,6 +645,7 @@ class Cli(unittest.TestCase):
             os.chdir(self.folder.name)
             os.environ["TERM"] = term
             os.environ.pop("NO_COLOR", None)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
             os.execv(PROGRAM, [PROGRAM, *args])
         seen = b""
         deadline = time.monotonic() + 60
@@ -670,14 +681,6 @@ class Cli(unittest.TestCase):
         seen, _ = self.on_terminal("run", "--color=never", "gen:2")
         self.assertNotIn("\x1b[3", seen)
 
-
-if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-        sys.exit(__doc__)
-    fresh.start()
-    PROGRAM = os.path.abspath(sys.argv.pop(1))
-    unittest.main()
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     def test_progress_fits(self):
         """One line, however narrow the terminal is."""
         for columns in (1, 2, 7, 20, 33, 80):
@@ -703,3 +706,10 @@ if __name__ == "__main__":
             for line in lines[:-1]:
                 self.assertTrue(len(line) <= max(columns, 40) or len(line.split()) == 1 or line.startswith(f"medium  {long}"), line)
 
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    fresh.start()
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

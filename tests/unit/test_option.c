@@ -338,7 +338,7 @@ static void test_help_is_complete(void **state _unused_)
 		_cleanup_(freep) char *page = NULL;
 		size_t n;
 		FILE *out = open_memstream(&help, &n);
-		assert_null(help_write(commands[c], 50, out));
+		assert_null(help_write(commands[c], false, 50, out));
 		fclose(out);
 		out = open_memstream(&page, &n);
 		assert_null(manual_write(commands[c], out));
