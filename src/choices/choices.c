@@ -78,7 +78,7 @@ static void round_on_finished(void *data, const struct suite_result *result)
 	struct choices_search *search = round->search;
 	const struct suite_observer *outer = search->observer;
 	struct choices_test *test = &search->of[result->test];
-	bool good = outcome_is_good(result->outcome);
+	bool good = outcome_is_good(suite_result_judged(result));
 	if (round->first && outer->finished)
 		outer->finished(outer->data, result);
 	round->failed[result->test] = !good;
@@ -92,7 +92,7 @@ static void round_on_finished(void *data, const struct suite_result *result)
 	if (!round->baseline)
 		return;
 	if (!test->runs)
-		test->baseline = result->outcome;
+		test->baseline = suite_result_judged(result);
 	test->runs++;
 	test->failures += !good;
 }

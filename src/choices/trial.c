@@ -168,7 +168,7 @@ static void trial_on_finished(void *data, const struct suite_result *result)
 	if (result->entry != watcher->last || watcher->told)
 		return;
 	watcher->told = true;
-	trial->outcome = result->outcome;
+	trial->outcome = suite_result_judged(result);
 	trial->ns = result->ns;
 	trial->line = result->line;
 	trial->message = trial_describe_result(result);

@@ -382,6 +382,7 @@ static void run_blame_held(struct run *run)
 		return;
 	verdict_surprised(run->session);
 	run->held.outcome = OUTCOME_FAIL;
+	run->held.unsure = run->blind;
 	if (asprintf(&text, "the program ended with %s%s", run_end_text(run),
 		     run->blind ? "; which of its tests failed is not known"
 				: "") >= 0)
@@ -732,8 +733,10 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 	TRY(blame_first(run));
 	if (!run->in_test)
 		return NULL;
+	/* A bad status says nothing more where an earlier test has failed. */
 	if (run->deferred && !run->killed_by &&
-	    (!run->exit_status || !verdict_status_counts(run->session)))
+	    (!run->exit_status || run->failed ||
+	     !verdict_status_counts(run->session)))
 		return finish_test(run, OUTCOME_PASS, true);
 	/* After the test, as without any: it lacks those that were skipped. */
 	if (run->deferred && run->session->dies_without_tests)

@@ -8,6 +8,7 @@
 #include "native/executable.h"
 #include "native/framework.h"
 #include "native/saving.h"
+#include "native/verdict.h"
 #include "restore/positions.h"
 #include "suite/tree.h"
 #include "tracee/output.h"
@@ -134,9 +135,8 @@ static void tree_on_finished(void *data, const struct suite_result *result)
 	}
 	struct suite_result record = *result;
 	record.entry = walk->path.nodes[walk->before + run->next - 1];
-	bool foreseen = walk->session->tests_forked && !run->blind;
 	/* Judged by an exit status that may be an earlier test's doing. */
-	if (run->deferred && run->exit_status && run->next > 1 && !foreseen &&
+	if (run->deferred && run->exit_status && run->next > 1 && run->blind &&
 	    record.outcome == OUTCOME_FAIL)
 		hold_result(walk, &record);
 	else
@@ -187,33 +187,64 @@ static struct err *run_to(struct order_tree_walk *walk, struct run *run,
 	return NULL;
 }
 
-/*
- * The program left with a status that counts against its last test. Does it, too,
- * without that test? Then it says nothing about it.
- */
-static struct err *judge_held(struct order_tree_walk *walk)
+/* The order up to @node in a process of its own, of which nothing is told. */
+static struct err *probe_path(struct order_tree_walk *walk, size_t node,
+			      struct run **ret, enum run_state *ret_state)
 {
-	if (!walk->holds)
-		return NULL;
-	walk->holds = false;
-	size_t parent = walk->tree.nodes[walk->held.entry].parent;
+	_cleanup_(run_destroyp) struct run *run = NULL;
+	suite_path_to(&walk->path, &walk->tree, node);
+	TRY(begin_process(walk, &run));
+	walk->probing = true;
+	walk->probed = OUTCOME_NONE;
+	struct err *err = run_to(walk, run, walk->path.n, false, ret_state);
+	walk->probing = false;
+	TRY(err);
+	output_restart(walk->session->output);
+	*ret = take_ptr(run);
+	return NULL;
+}
+
+/* Does the program leave with a good status after the tests before @node? */
+static struct err *probe_parent(struct order_tree_walk *walk, size_t node,
+				bool *ret)
+{
+	size_t parent = walk->tree.nodes[node].parent;
 	if (!(walk->flags[parent] & (STATUS_OK | STATUS_BAD))) {
 		_cleanup_(run_destroyp) struct run *run = NULL;
 		enum run_state state;
-		suite_path_to(&walk->path, &walk->tree, parent);
-		size_t n = walk->path.n;
-		TRY(begin_process(walk, &run));
-		walk->probing = true;
-		walk->probed = OUTCOME_NONE;
-		struct err *err = run_to(walk, run, n, false, &state);
-		walk->probing = false;
-		TRY(err);
-		output_restart(walk->session->output);
-		bool good = run->next == n && state == RUN_GONE &&
+		TRY(probe_path(walk, parent, &run, &state));
+		bool good = run->next == walk->path.n && state == RUN_GONE &&
 			    !run->killed_by && !run->exit_status;
 		walk->flags[parent] |= good ? STATUS_OK : STATUS_BAD;
 	}
-	if (walk->flags[parent] & STATUS_BAD) {
+	*ret = walk->flags[parent] & STATUS_OK;
+	return NULL;
+}
+
+/*
+ * The program left with a status that counts against its last test. Does it, too,
+ * without that test? Then it says nothing about it. Tests may end by chance, so
+ * another process answers that only where one cannot be asked before each of
+ * its tests ends (verdict_foresee()).
+ */
+static struct err *judge_held(struct order_tree_walk *walk)
+{
+	_cleanup_(run_destroyp) struct run *run = NULL;
+	enum run_state state;
+	bool fails = false;
+	if (!walk->holds)
+		return NULL;
+	walk->holds = false;
+	size_t node = walk->held.entry;
+	verdict_surprised(walk->session);
+	if (!walk->session->tests_forked)
+		TRY(probe_path(walk, node, &run, &state));
+	if (run && !run->blind)
+		fails = run->next == walk->path.n &&
+			walk->probed == OUTCOME_FAIL;
+	else
+		TRY(probe_parent(walk, node, &fails));
+	if (!fails) {
 		walk->held.outcome = OUTCOME_PASS;
 		free(take_ptr(walk->held.message));
 		free(take_ptr(walk->held.file));

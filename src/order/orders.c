@@ -56,7 +56,7 @@ static void order_finished(void *data, const struct suite_result *result)
 		&together->going[together->whose.data[result->entry]];
 	search_note_ns(together->search, result);
 	going->outcomes[together->places.data[result->entry]] =
-		(uint8_t)result->outcome;
+		(uint8_t)suite_result_judged(result);
 }
 
 static void order_limit(void *data, const char *text)

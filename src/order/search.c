@@ -40,7 +40,8 @@ static void natural_finished(void *data, const struct suite_result *result)
 {
 	struct order_search *search = data;
 	const struct suite_observer *outer = search->outer;
-	search->known[result->test].natural = (uint8_t)result->outcome;
+	search->known[result->test].natural =
+		(uint8_t)suite_result_judged(result);
 	search_note_ns(search, result);
 	if (outer->finished)
 		outer->finished(outer->data, result);

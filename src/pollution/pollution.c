@@ -67,7 +67,7 @@ static void find_started(void *data, size_t test)
 static void find_finished(void *data, const struct suite_result *result)
 {
 	struct pollution_search *search = data;
-	search->outcomes[result->test] = (uint8_t)result->outcome;
+	search->outcomes[result->test] = (uint8_t)suite_result_judged(result);
 	search->took[result->test] = result->ns;
 	search->finished++;
 	if (search->outer->finished)
@@ -198,13 +198,13 @@ void search_note_verdict(struct pollution_search *search,
 		[UNSTEADY_APART] = "after other tests than before",
 	};
 	uint8_t *unsteady = &search->unsteady[result->test];
-	search->ended[result->test] = (uint8_t)result->outcome;
-	if (result->outcome == search->outcomes[result->test])
+	enum outcome outcome = suite_result_judged(result);
+	search->ended[result->test] = (uint8_t)outcome;
+	if (outcome == search->outcomes[result->test])
 		return;
 	if (!(*unsteady & how))
 		log_debug(LOG_POLLUTION, "test %zu ends differently %s: %s",
-			  result->test, where[how],
-			  outcome_name(result->outcome));
+			  result->test, where[how], outcome_name(outcome));
 	*unsteady |= (uint8_t)how;
 }
 

@@ -275,7 +275,19 @@ struct suite_result {
 	bool threads_began;
 	/* Some of its time it took no processor, as far as is known. */
 	bool waited;
+	/*
+	 * Only the end of the program says that a test failed, and an earlier one
+	 * of the order may be meant.
+	 */
+	bool unsure;
 };
+
+/* What may be held against this very test. */
+static inline enum outcome
+suite_result_judged(const struct suite_result *result)
+{
+	return result->unsure ? OUTCOME_PASS : result->outcome;
+}
 
 struct suite_observer {
 	void (*started)(void *data, size_t test);

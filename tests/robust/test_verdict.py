@@ -130,6 +130,25 @@ class Unknown(Verdict):
             self.assertEqual(outcomes, {"test_first": "pass", "test_breaks": "fail", "test_last": "pass"})
 
 
+class Chance(Verdict):
+    """A test that fails by chance: no other is called flaky, and one that another misleads is found beside it."""
+    source = "chance.c"
+
+    def check(self, *flags, times):
+        program = build(self.source, "gcc", "g++", "-O0", *flags)
+        for _ in range(times):
+            report, _ = tool("check", "--fresh", "--format=json", program)
+            found = {(finding["kind"], finding["test"]) for finding in report["findings"] if finding["kind"] != "pollution"}
+            self.assertEqual(found, {("flaky", "test_by_chance"), ("order-dependent", "test_wants_zero")})
+        return program
+
+    def test_counter(self):
+        self.check(times=4)
+
+    def test_hidden(self):
+        self.check("-DHIDDEN", times=4)
+
+
 class Asserts(Verdict):
     """Tests that abort have a verdict: nothing is said to be unknown."""
     source = "asserts.c"
