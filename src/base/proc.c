@@ -87,6 +87,20 @@ static bool read_small(int fd, char *out, size_t n)
 	return got > 0;
 }
 
+const char *proc_own_folder(void)
+{
+	static char folder[4096];
+	static bool known;
+	if (known)
+		return folder;
+	ssize_t n = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+	folder[n > 0 ? n : 0] = '\0';
+	char *slash = strrchr(folder, '/');
+	folder[slash == folder ? 1 : slash ? slash - folder : 0] = '\0';
+	known = true;
+	return folder;
+}
+
 /* ---- maps ---- */
 
 /* A number and the character after it; sscanf() is far slower. */

@@ -48,6 +48,13 @@ struct err *proc_read_whole_fd(int fd, struct str *ret) _must_check_;
 struct err *proc_read(pid_t pid, pid_t tid, const char *name,
 		      struct str *ret) _must_check_;
 
+/*
+ * The folder of our own program, by the name that it had when this was first
+ * asked for: once the root folder is another, the kernel knows no name that leads
+ * there. "": it has none.
+ */
+const char *proc_own_folder(void);
+
 /* ---- maps ---- */
 
 /* One line of proc_pid_maps(5). */

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
+#include "base/proc.h"
 #include "base/str.h"
 
 /* Tests of a sort that are drawn, and places of memory. */
@@ -30,13 +31,9 @@ static const lt_symlist_t *bundled_plugins(void)
 	static const char *const names[] = { "core", "dot_layout" };
 	static char symbols[ARRAY_SIZE(names)][48];
 	static lt_symlist_t plugins[ARRAY_SIZE(names) + 1];
-	char self[4096];
-	ssize_t got = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	self[got > 0 ? got : 0] = '\0';
-	char *slash = strrchr(self, '/');
-	if (!slash)
+	const char *self = proc_own_folder();
+	if (!*self)
 		return NULL;
-	*slash = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_cleanup_(freep) char *path = NULL;
 		if (asprintf(&path,

@@ -11,6 +11,7 @@
 
 #include "base/macro.h"
 #include "base/path.h"
+#include "base/proc.h"
 #include "base/trust.h"
 
 /* From the program's own folder. */
@@ -101,13 +102,8 @@ static struct err *agent_library_link(const char *path, const char *name,
 
 struct err *agent_library_find(const char *name, char **ret)
 {
-	char self[4096];
-	ssize_t got = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	self[got > 0 ? got : 0] = '\0';
-	char *slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	for (size_t i = 0; slash && i < ARRAY_SIZE(places); i++) {
+	const char *self = proc_own_folder();
+	for (size_t i = 0; *self && i < ARRAY_SIZE(places); i++) {
 		_cleanup_(freep) char *path = NULL;
 		if (asprintf(&path, "%s%s/%s", self, places[i], name) < 0) {
 			path = NULL;
