@@ -128,6 +128,24 @@ static struct err *make_upper(int layers, const char *name, int lower)
 	return NULL;
 }
 
+/* ---- flags ---- */
+
+/* What a mount forbids, its overlay has to forbid as well. */
+static unsigned long flags_of_mount(const struct statvfs *st)
+{
+	static const struct {
+		unsigned long seen, set;
+	} flags[] = {
+		{ ST_NOSUID, MS_NOSUID },	  { ST_NODEV, MS_NODEV },
+		{ ST_NOEXEC, MS_NOEXEC },	  { ST_NOATIME, MS_NOATIME },
+		{ ST_NODIRATIME, MS_NODIRATIME }, { ST_RELATIME, MS_RELATIME },
+	};
+	unsigned long ret = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		ret |= st->f_flag & flags[i].seen ? flags[i].set : 0;
+	return ret;
+}
+
 /* ---- overlays ---- */
 
 /*
@@ -156,7 +174,10 @@ static struct err *mount_overlay(const struct sandbox_site *site, int lower,
 	size_t n = site->is_whole ? ARRAY_SIZE(whole_options)
 				  : ARRAY_SIZE(places_options);
 	char options[256];
+	struct statvfs st;
 	int number = 0;
+	if (fstatvfs(lower, &st) < 0)
+		return err_errno(errno, "cannot examine '%s'", target);
 	for (size_t i = 0; i < n; i++) {
 		snprintf(options, sizeof(options),
 			 "lowerdir=/proc/self/fd/%d,"
@@ -164,7 +185,8 @@ static struct err *mount_overlay(const struct sandbox_site *site, int lower,
 			 "workdir=/proc/self/fd/%d/work%zu%s%s",
 			 lower, layers, layer, layers, layer,
 			 *choices[i] ? "," : "", choices[i]);
-		if (mount("overlay", target, "overlay", 0, options) == 0) {
+		if (mount("overlay", target, "overlay", flags_of_mount(&st),
+			  options) == 0) {
 			log_debug(LOG_SANDBOX, "'%s' is covered (%s)", target,
 				  choices[i]);
 			return NULL;
@@ -238,12 +260,7 @@ struct err *sandbox_make_read_only(const char *target)
 	if (statvfs(target, &st) < 0)
 		return err_errno(errno, "cannot examine '%s'", target);
 	/* In a user namespace, what is set cannot be taken away. */
-	flags |= st.f_flag & ST_NOSUID ? MS_NOSUID : 0;
-	flags |= st.f_flag & ST_NODEV ? MS_NODEV : 0;
-	flags |= st.f_flag & ST_NOEXEC ? MS_NOEXEC : 0;
-	flags |= st.f_flag & ST_NOATIME ? MS_NOATIME : 0;
-	flags |= st.f_flag & ST_NODIRATIME ? MS_NODIRATIME : 0;
-	flags |= st.f_flag & ST_RELATIME ? MS_RELATIME : 0;
+	flags |= flags_of_mount(&st);
 	if (mount(NULL, target, NULL, flags, NULL) < 0)
 		return err_errno(errno, "cannot make '%s' read-only", target);
 	return NULL;
