@@ -182,9 +182,10 @@ struct err *sandboxing_begin(const struct common_options *common,
 		.through = (const char *const *)through.data,
 		.n_through = through.n,
 	};
-	struct err *err = sandbox_enter(&options);
-	if (err)
-		return refuse_or_warn(common, err);
+	struct err *forbidden = NULL;
+	TRY(sandbox_enter(&options, &forbidden));
+	if (forbidden)
+		return refuse_or_warn(common, forbidden);
 	sandbox_give_up_rights();
 	return NULL;
 }

@@ -2,8 +2,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/path.h"
 #include "base/proc.h"
 #include "sandbox/sandbox_internal.h"
 
@@ -150,9 +153,42 @@ void sandbox_mounts_open(struct sandbox_mounts *mounts)
 	mounts->n = kept;
 }
 
+/* In a chroot it may be no mount, or none that is listed. */
+static struct err *mounts_add_root(struct sandbox_mounts *mounts)
+{
+	struct statvfs st;
+	for (size_t i = 0; i < mounts->n; i++) {
+		if (!strcmp(mounts->data[i].path, "/"))
+			return NULL;
+	}
+	if (statvfs("/", &st) < 0)
+		return err_errno(errno, "cannot examine the root folder");
+	struct sandbox_mount root = {
+		.path = strdup("/"),
+		.fd = -1,
+		.has_files = true,
+		.read_only = st.f_flag & ST_RDONLY,
+	};
+	if (!root.path)
+		return err_nomem();
+	struct err *err = vec_push(mounts, root);
+	if (err)
+		free(root.path);
+	return err;
+}
+
+static int mount_compare(const void *a, const void *b)
+{
+	const struct sandbox_mount *one = a, *other = b;
+	return path_compare(one->path, other->path);
+}
+
 struct err *sandbox_mounts_read(struct sandbox_mounts *ret)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(proc_read(getpid(), 0, "mountinfo", &text));
-	return sandbox_mounts_parse(text.s, ret);
+	TRY(sandbox_mounts_parse(text.s, ret));
+	TRY(mounts_add_root(ret));
+	qsort(ret->data, ret->n, sizeof(*ret->data), mount_compare);
+	return NULL;
 }

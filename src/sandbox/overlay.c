@@ -80,6 +80,10 @@ struct err *sandbox_layers_create(struct sandbox_site *site,
 	site->layers = open(site->holder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (site->layers < 0)
 		return err_errno(errno, "cannot open '%s'", site->holder);
+	/* An overlay without them forgets what was removed. */
+	if (site->is_whole &&
+	    setxattr(site->holder, "trusted.polygraph", "", 0, 0) < 0)
+		return err_errno(errno, "cannot set trusted attributes");
 	const char *fault = getenv("POLYGRAPH_FAULT_LAYERS");
 	if (!site->is_whole && !site->disks &&
 	    ((fault && *fault) ||

@@ -106,33 +106,6 @@ static struct err *sandbox_build(const struct sandbox_way *way)
 	return NULL;
 }
 
-/* ---- with a way back ---- */
-
-/* A filter of system calls may forbid to leave them as well as to return. */
-static bool sandbox_left_mounts(int mounts)
-{
-	struct stat before, now;
-	return fstat(mounts, &before) < 0 ||
-	       stat("/proc/self/ns/mnt", &now) < 0 ||
-	       before.st_ino != now.st_ino;
-}
-
-/* Where mounts can be changed, one can also return to those of before. */
-static struct err *sandbox_build_or_return(const struct sandbox_way *way)
-{
-	_cleanup_(closep) int mounts =
-		open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-	_cleanup_(closep) int cwd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (mounts < 0 || cwd < 0)
-		return err_errno(errno, "cannot open what is to come back to");
-	struct err *err = sandbox_build(way);
-	if (err &&
-	    ((sandbox_left_mounts(mounts) && setns(mounts, CLONE_NEWNS) < 0) ||
-	     fchdir(cwd) < 0))
-		BUG("cannot leave the sandbox: %s", strerror(errno));
-	return err;
-}
-
 /* ---- try first ---- */
 
 static void _noreturn_ sandbox_try_in_child(const struct sandbox_way *way,
@@ -164,9 +137,11 @@ static size_t read_message(int fd, uint8_t *out, size_t size)
 }
 
 /*
- * Whether it would work: a process cannot leave a user namespace. *@ret_number:
- * errno of what forbids it. Ending a namespace takes the kernel some time, so
- * nobody waits for the child, which is given to our parent, the guard.
+ * Whether it would work. There is no safe way back: a process cannot leave a
+ * user namespace, and returning to the mounts of before may be forbidden and
+ * makes the root folder that of all mounts, whatever it was. *@ret_number: errno
+ * of what forbids it. Ending a namespace takes the kernel some time, so nobody
+ * waits for the child, which is given to our parent, the guard.
  */
 static struct err *sandbox_try(const struct sandbox_way *way, int *ret_number)
 {
@@ -196,45 +171,61 @@ static struct err *sandbox_try(const struct sandbox_way *way, int *ret_number)
 
 #define LAYERS_OF_TRY 1000 /* so that those of the try are others */
 
-/* In a user namespace. */
-static struct err *sandbox_enter_places(struct sandbox_way *way)
+/* In a user namespace. Returns what forbids it. */
+static struct err *sandbox_try_places(struct sandbox_way *way)
 {
 	int number;
 	struct err *err = sandbox_try(way, &number);
-	if (err && number == ENOTSUP) {
-		log_debug(LOG_SANDBOX, "%s", err_message(err));
-		err_destroy(err);
-		TRY(sandbox_disks_create(&entered_disks));
-		way->disks = &entered_disks;
-		way->first_layer = LAYERS_OF_TRY;
-		err = sandbox_try(way, &number);
-		way->first_layer = 0;
-	}
-	if (!err)
-		err = sandbox_build(way);
-	if (err)
-		sandbox_disks_remove(&entered_disks);
+	if (!err || number != ENOTSUP)
+		return err;
+	log_debug(LOG_SANDBOX, "%s", err_message(err));
+	err_destroy(err);
+	TRY(sandbox_disks_create(&entered_disks));
+	way->disks = &entered_disks;
+	way->first_layer = LAYERS_OF_TRY;
+	err = sandbox_try(way, &number);
+	way->first_layer = 0;
 	return err;
 }
 
-struct err *sandbox_enter(const struct sandbox_options *options)
+static struct err *sandbox_choose_way(struct sandbox_way *way)
 {
-	BUG_ON(entered);
-	struct sandbox_way way = {
-		.options = options,
-		.whole = has_right_to_mount(),
-	};
-	struct err *err = way.whole ? sandbox_build_or_return(&way) : NULL;
-	/* In a container, being root may not be enough to mount. */
-	if (err) {
+	int number;
+	way->whole = has_right_to_mount();
+	if (way->whole) {
+		struct err *err = sandbox_try(way, &number);
+		if (!err)
+			return NULL;
+		/* In a container, being root may not be enough to mount. */
 		log_debug(LOG_SANDBOX, "no new root: %s", err_message(err));
 		err_destroy(err);
-		way.whole = false;
+		way->whole = false;
 	}
-	if (!way.whole)
-		TRY(sandbox_enter_places(&way));
+	return sandbox_try_places(way);
+}
+
+struct err *sandbox_enter(const struct sandbox_options *options,
+			  struct err **ret_forbidden)
+{
+	struct sandbox_way way = { .options = options };
+	BUG_ON(entered);
+	/* While it can be asked for. */
+	proc_own_folder();
+	struct err *err = sandbox_choose_way(&way);
+	if (err) {
+		sandbox_disks_remove(&entered_disks);
+		*ret_forbidden = err;
+		return NULL;
+	}
+	err = sandbox_build(&way);
+	if (err) {
+		sandbox_disks_remove(&entered_disks);
+		return err_prefix(err, "the sandbox");
+	}
+	*ret_forbidden = NULL;
 	entered = true;
-	gained_rights = weak_overlays = !way.whole;
+	gained_rights = !way.whole;
+	weak_overlays |= !way.whole;
 	log_debug(LOG_SANDBOX, "entered: %s%s",
 		  way.whole ? "all file systems are covered"
 			    : "places of the user are covered",

@@ -2,7 +2,7 @@
  * A private file system for tested programs: what they change, in whatever way,
  * is gone when the last of us is, and the user's files were never touched.
  *
- *	TRY(sandbox_enter(&options));
+ *	TRY(sandbox_enter(&options, &forbidden));
  *
  * The calling process moves into a mount namespace of its own in which file
  * systems are covered by overlays (overlayfs). Reading goes through to the files
@@ -21,8 +21,8 @@
  *    users cannot be copied into an overlay.
  *
  * Invariants:
- *  1. Either all of it worked or nothing happened. Where there is no way back,
- *     it is tried in another process first.
+ *  1. Either all of it worked or nothing happened. There is no way back, so it
+ *     is tried in another process first.
  *  2. Nothing is written to a file system of the user, except below the folders
  *     that are named as going through.
  *  3. Files that were opened before are still the user's. Who has to write
@@ -55,10 +55,12 @@ struct sandbox_options {
 };
 
 /*
- * Once in a process, which must have one thread. The error says what forbids
- * it; nothing has changed then.
+ * Once in a process, which must have one thread. *@ret_forbidden says what
+ * forbids it, and nothing has changed; NULL: it is entered. After an error the
+ * process is of no use.
  */
-struct err *sandbox_enter(const struct sandbox_options *options) _must_check_;
+struct err *sandbox_enter(const struct sandbox_options *options,
+			  struct err **ret_forbidden) _must_check_;
 bool sandbox_is_entered(void);
 /*
  * Changes below this folder are meant to stay, with or without a sandbox. Its

@@ -64,10 +64,51 @@ static struct err *build_root(struct sandbox_site *site, const char *root)
 	return NULL;
 }
 
-static struct err *change_root(const char *root)
+/*
+ * The root folder becomes that of the namespace. In a chroot it is another, which
+ * may not be mounted at all: mounts around it could not be made private, nor
+ * could it be exchanged. Not every process may do that, nor has to.
+ */
+static void go_to_top(int mounts)
 {
-	if (chdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
-	    umount2(".", MNT_DETACH) < 0)
+	if (setns(mounts, CLONE_NEWNS) < 0)
+		log_debug(LOG_SANDBOX, "the root folder stays: %s",
+			  strerror(errno));
+}
+
+/* Or what we mount would appear outside. */
+static struct err *make_all_private(int mounts)
+{
+	_cleanup_(closep) int root =
+		open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return err_errno(errno, "cannot open the root folder");
+	go_to_top(mounts);
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return err_errno(errno, "cannot make mounts private");
+	if (fchdir(root) < 0 || chroot(".") < 0)
+		return err_errno(errno, "cannot return to the root folder");
+	return NULL;
+}
+
+/* Nothing of what was above the old root folder can be reached any more. */
+static struct err *change_root(int mounts, const char *path)
+{
+	_cleanup_(closep) int root =
+		open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return err_errno(errno, "cannot open '%s'", path);
+	go_to_top(mounts);
+	if (fchdir(root) < 0)
+		return err_errno(errno, "cannot enter '%s'", path);
+	if (syscall(SYS_pivot_root, ".", ".") == 0) {
+		if (umount2(".", MNT_DETACH) < 0)
+			return err_errno(errno, "cannot leave the old root");
+		return NULL;
+	}
+	/* The first root of all, as of a rescue system, cannot be exchanged. */
+	log_debug(LOG_SANDBOX, "pivot_root: %s", strerror(errno));
+	if (mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0)
 		return err_errno(errno, "cannot change the root folder");
 	return NULL;
 }
@@ -77,13 +118,16 @@ struct err *sandbox_build_whole(struct sandbox_site *site)
 	_cleanup_(freep) char *root = NULL;
 	if (unshare(CLONE_NEWNS) < 0)
 		return err_errno(errno, "cannot make a mount namespace");
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return err_errno(errno, "cannot make mounts private");
+	_cleanup_(closep) int mounts =
+		open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	if (mounts < 0)
+		return err_errno(errno, "cannot open the mount namespace");
+	TRY(make_all_private(mounts));
 	TRY(sandbox_mounts_read(&site->mounts));
 	sandbox_mounts_open(&site->mounts);
 	if (!site->mounts.n || strcmp(site->mounts.data[0].path, "/") != 0)
 		return err_create(ERR_INTERNAL,
-				  "the root folder is not a mount");
+				  "the root folder cannot be opened");
 	TRY(sandbox_through_open(site));
 	/* Nothing is covered in place, so any folder will do. */
 	TRY(sandbox_layers_create(site, NULL, 0));
@@ -92,5 +136,5 @@ struct err *sandbox_build_whole(struct sandbox_site *site)
 		return err_errno(errno, "cannot make the root folder");
 	TRY(build_root(site, root));
 	TRY(sandbox_through_bind(site, root));
-	return change_root(root);
+	return change_root(mounts, root);
 }

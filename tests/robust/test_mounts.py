@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""The sandbox where unusual things are mounted: in a chroot, in another user namespace, with mounts below /tmp, and with
+mounts that forbid something.
+
+usage: test_mounts.py --polygraph PATH [-v] [TEST…]
+
+Everything is mounted in a mount namespace of its own. Root makes chroots as root and plays an ordinary user as well; who
+is none mounts in a user namespace.
+"""
+import json
+import os
+import pwd
+import subprocess
+import sys
+import unittest
+
+import runner
+from fresh import copy_tool
+
+POLYGRAPH = None
+FOLDER = None
+ORDINARY = ()  # the command that makes root an ordinary user
+
+SUITE = r"""
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define CHECK(it) do { if (!(it)) { printf("%s: %s\n", #it, strerror(errno)); abort(); } } while (0)
+
+static int level;
+
+static void append(const char *path)
+{
+	FILE *file = path ? fopen(path, "a") : NULL;
+	CHECK(file && fputs("more\n", file) >= 0 && fclose(file) == 0);
+}
+
+void test_reads(void)
+{
+	char text[32] = "";
+	FILE *file = fopen(getenv("MARKER"), "r");
+	CHECK(file && fgets(text, sizeof(text), file) && !fclose(file));
+	CHECK(!strcmp(text, "inner\n"));
+}
+
+void test_writes(void)
+{
+	append(getenv("WRITTEN"));
+}
+
+void test_flags(void)
+{
+	struct statvfs st;
+	CHECK(!getenv("FORBIDDING") || (statvfs(getenv("FORBIDDING"), &st) == 0 && st.f_flag & ST_NOEXEC &&
+					st.f_flag & ST_NOSUID && st.f_flag & ST_NODEV));
+}
+
+void test_temporary(void)
+{
+	char name[] = "/tmp/polygraph-made-XXXXXX";
+	int fd = mkstemp(name);
+	CHECK(fd >= 0 && write(fd, "left", 4) == 4 && !close(fd) && !rename(name, "/tmp/polygraph-renamed"));
+	CHECK(tmpfile());
+}
+
+void test_raises(void)
+{
+	level = 1;
+}
+
+void test_is_zero(void)
+{
+	CHECK(!level);
+}
+
+int main(void)
+{
+	test_reads();
+	test_writes();
+	test_flags();
+	test_temporary();
+	test_is_zero();
+	test_raises();
+	return 0;
+}
+"""
+TESTS = ["test_flags", "test_is_zero", "test_raises", "test_reads", "test_temporary", "test_writes"]
+
+
+def can(*words):
+    return subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def give_to_ordinary(path):
+    nobody = pwd.getpwnam("nobody")
+    os.chown(path, nobody.pw_uid, nobody.pw_gid)
+
+
+class Mounts(unittest.TestCase):
+    def setUp(self):
+        self.room = os.path.join(FOLDER, self._testMethodName)
+        self.work = os.path.join(self.room, "work")
+        os.makedirs(self.work)
+
+    def path(self, *names):
+        return os.path.join(self.room, *names)
+
+    def write(self, text, *names):
+        os.makedirs(os.path.dirname(self.path(*names)), exist_ok=True)
+        with open(self.path(*names), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(*names)
+
+    def read(self, *names):
+        with open(self.path(*names), encoding="utf-8") as file:
+            return file.read()
+
+    def run_it(self, script, *words, status=1, namespaces=None, **environment):
+        """In mounts of its own: the lines of the script, then the program where it says "$@"."""
+        if namespaces is None:
+            namespaces = ("-m",) if not os.getuid() else ("-m", "-U", "-r")
+        done = subprocess.run(["unshare", *namespaces, "sh", "-ec", script, "sh", *words], cwd=self.work, check=False,
+                              timeout=120, capture_output=True, text=True, errors="replace",
+                              env={**os.environ, "HOME": self.work, **environment})
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def passes(self, done, names=TESTS):
+        """All tests pass alone, and the one dependency is found."""
+        result = json.loads(done.stdout)
+        self.assertEqual({test["name"]: test["outcome"] for test in result["tests"]}, {name: "pass" for name in names},
+                         done.stdout)
+        self.assertEqual([each["test"] for each in result["findings"] if each["id"].startswith("order-")], ["test_is_zero"])
+
+
+CHECK = ("check", "--fresh", "--format", "json")
+
+
+class Chroot(Mounts):
+    """The tested program sees the caller's root folder, and nothing outside is changed."""
+
+    ENTER = r"""
+        cd "$ROOT"
+        for name in usr dev proc; do mount --rbind /$name $name; done
+        for name in bin lib lib64; do test -e $name || ln -s usr/$name $name; done
+        mount --bind "$TOOL" tool
+        {0}
+        set +e
+        wc -l < /proc/self/mountinfo > "$ROOT/../before"
+        chroot "$ROOT" sh -c 'cd /work && exec "$@"' sh "$@"
+        status=$?
+        wc -l < /proc/self/mountinfo > "$ROOT/../after"
+        exit $status
+    """
+
+    def setUp(self):
+        super().setUp()
+        for name in ("usr", "dev", "proc", "tool", "work", "tmp", "mnt", "data"):
+            os.makedirs(self.path("root", name))
+        self.write("inner\n", "root", "marker")
+        self.write("before\n", "root", "data", "written")
+        subprocess.run(["cp", os.path.join(FOLDER, "suite"), self.path("root", "work")], check=True)
+
+    def enter(self, more="", words=CHECK, **options):
+        return self.run_it(self.ENTER.format(more), "/tool/polygraph", *words, "./suite", ROOT=self.path("root"),
+                           TOOL=os.path.dirname(POLYGRAPH), MARKER="/marker", WRITTEN="/data/written", **options)
+
+    def is_untouched(self):
+        self.assertEqual(self.read("root", "data", "written"), "before\n")
+        self.assertFalse(os.path.exists("/tmp/polygraph-renamed"))
+        self.assertEqual(self.read("before"), self.read("after"))
+
+    @unittest.skipIf(os.getuid(), "only root has a sandbox in a chroot")
+    def test_as_root(self):
+        shared = "mount --make-rshared /"
+        for name, more in (("plain", ""), ("shared", shared), ("bound", shared + '\nmount --rbind "$ROOT" "$ROOT"')):
+            with self.subTest(name):
+                done = self.enter(more, words=(*CHECK, "--sandbox", "always"))
+                self.assertEqual(done.stderr, "")
+                self.passes(done)
+                self.is_untouched()
+                self.assertTrue(os.listdir(self.path("root", "work", ".polygraph")))
+                self.assertEqual(sorted(os.listdir(self.path("root", "tmp"))), [])
+
+    @unittest.skipIf(os.getuid(), "only root has a sandbox in a chroot")
+    def test_results_are_found_again(self):
+        finding = json.loads(self.enter(words=("order", "--format", "json")).stdout)["findings"][0]["id"]
+        done = self.run_it(self.ENTER.format(""), "/tool/polygraph", "replay", finding, ROOT=self.path("root"),
+                           TOOL=os.path.dirname(POLYGRAPH), MARKER="/marker", WRITTEN="/data/written")
+        self.assertIn("reproduced", done.stdout)
+        self.is_untouched()
+
+    @unittest.skipUnless(can("unshare", "-m", "-U", "-r", "chroot", "/", "true"), "no user namespace can be made here")
+    def test_in_a_user_namespace(self):
+        """The kernel gives it no namespace of users: it goes on without a sandbox, and says so in one line."""
+        done = self.enter(namespaces=("-m", "-U", "-r"))
+        self.assertRegex(done.stderr, r"\Apolygraph: warning: no sandbox is possible here \([^\n]+\): [^\n]+\n\Z")
+        self.passes(done)
+
+
+@unittest.skipUnless(can("unshare", "-U", "-r", "true"), "no user namespace can be made here")
+class UserNamespace(Mounts):
+    """Who is root only there may not mount everything: the way of ordinary users is taken."""
+
+    def test_root_of_a_user_namespace(self):
+        marker, written = self.write("inner\n", "work", "marker"), self.write("before\n", "work", "written")
+        for namespaces in (("-U", "-r"), ("-U", "-r", "-m")):
+            with self.subTest(namespaces):
+                done = self.run_it('exec "$@"', POLYGRAPH, *CHECK, "--sandbox", "always", os.path.join(FOLDER, "suite"),
+                                   namespaces=namespaces, MARKER=marker, WRITTEN=written)
+                self.assertEqual(done.stderr, "")
+                self.passes(done)
+                self.assertEqual(self.read("work", "written"), "before\n")
+                self.assertFalse(os.path.exists("/tmp/polygraph-renamed"))
+
+
+def prepare(polygraph, folder):
+    global POLYGRAPH, FOLDER, ORDINARY
+    if not can("unshare", "-m", "true") and not can("unshare", "-m", "-U", "-r", "true"):
+        return "nothing can be mounted here"
+    # Where everybody can read it.
+    os.chmod(folder, 0o755)
+    FOLDER = folder
+    os.mkdir(os.path.join(folder, "tool"))
+    POLYGRAPH = os.path.join(folder, "tool", "polygraph")
+    copy_tool(os.path.dirname(polygraph), os.path.dirname(POLYGRAPH))
+    if not os.getuid():
+        nobody = pwd.getpwnam("nobody")
+        ORDINARY = ("setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups")
+    subprocess.run(["cc", "-g", "-w", "-D_GNU_SOURCE", "-x", "c", "-o", os.path.join(folder, "suite"), "-"],
+                   input=SUITE.encode(), check=True)
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(runner.main("mounts", prepare))
