@@ -61,7 +61,7 @@ const struct command command_check = {
 			"remaining pollution.",
 			"With --ctest, --meson or --program a whole build is "
 			"checked: every executable that contains several tests "
-			"of a known framework is opened, and its tests are "
+			"is opened, and its tests are "
 			"checked one by one; all others are checked as "
 			"processes. There is one report and one exit status.",
 			NULL },

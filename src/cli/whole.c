@@ -52,9 +52,9 @@ static const struct option whole_options[] = {
 	  .help = "test executables to check together, by path or shell "
 		  "pattern; repeatable" },
 	{ "inside", 0, OPTION_FLAG, FIELD(inside),
-	  .help = "of a build, check the tests inside executables of known "
-		  "frameworks (default; --no-inside checks every executable "
-		  "as one test)" },
+	  .help = "of a build, check the tests inside executables, as if each "
+		  "were given alone (default; --no-inside checks every "
+		  "executable as one test)" },
 	{ "shard", 0, OPTION_TEXT, FIELD(shard), .value = "I/N",
 	  .help = "only the Ith of N shares of a build, for one of N "
 		  "machines; 'polygraph merge' joins their JSON reports" },
@@ -296,20 +296,11 @@ static struct err *update_baseline(struct whole *whole)
 /* ---- which parts there are ---- */
 
 static struct err *read_tests(const char *text, size_t n,
-			      const struct whole *whole,
 			      struct build_part *part)
 {
 	_cleanup_(json_freep) json_t *root = json_loadb(text, n, 0, NULL);
-	const json_t *suite = json_object_get(root, "suite");
-	const char *framework =
-		json_string_value(json_object_get(suite, "framework"));
 	size_t i;
 	json_t *test;
-	/* Functions that happen to have such a name are no known framework. */
-	if (!framework ||
-	    (!strcmp(framework, "functions") && !whole->common->framework &&
-	     !whole->common->test_functions.n))
-		return NULL;
 	json_array_foreach(json_object_get(root, "tests"), i, test)
 	{
 		const char *name =
@@ -375,7 +366,7 @@ static struct err *ask_program(void *data, struct build_part *part)
 		return NULL;
 	}
 	TRY(file_read(path, LIST_MAX, &text, &n));
-	return read_tests(text, n, whole, part);
+	return read_tests(text, n, part);
 }
 
 static struct err *expand_programs(const struct whole *whole, struct strv *ret)

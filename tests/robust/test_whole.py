@@ -64,6 +64,18 @@ int main(int argc, char **argv)
 	return 0;
 }
 """
+HAND = r"""
+#include <stdio.h>
+static int level, failures;
+static void test_is_zero(void) { failures += level != 0; }
+static void test_raises(void) { level = 1; }
+int main(void)
+{
+	test_is_zero();
+	test_raises();
+	return failures != 0;
+}
+"""
 # Names, what LEFT and WANTED are, and whether the executable has the findings of a polluter and its victim.
 SUITES = {"clean": (0, ""), "polluting": (1, ""), "elsewhere": (1, "yes"), "clean_too": (0, "")}
 
@@ -156,6 +168,20 @@ class Whole(unittest.TestCase):
             # Without the tests that read it, what is left behind is of low severity.
             self.assertEqual(done.returncode, finding["kind"] != "pollution", finding["replay"] + "\n" + done.stdout)
             self.assertIn("leaves level" if finding["kind"] == "pollution" else "group/is_zero", done.stdout)
+
+    def test_a_hand_written_runner_is_opened(self):
+        """As where it is given alone: else a build would be green over what its executable is not."""
+        (self.folder / "hand.c").write_text(HAND)
+        subprocess.run(["cc", "-g", "-O0", "-o", self.build / "hand", self.folder / "hand.c"], check=True)
+        self.write_list([f'add_test(hand "{self.build}/hand")'])
+        alone = self.report("check", "--no-choices", "--no-schedules", "build/hand", status=1)
+        report = self.check("--no-choices", "--no-schedules")
+        self.assertEqual([finding[1:] for finding in self.found(report)],
+                         sorted((finding["kind"], finding["test"], finding["id"]) for finding in alone["findings"]))
+        self.assertEqual([finding["test"] for finding in report["findings"] if finding["kind"] == "order-dependent"],
+                         ["test_is_zero"])
+        report = self.check("--no-choices", "--no-schedules", "--no-inside", status=0)
+        self.assertEqual([test["name"] for test in report["tests"]], ["hand"])
 
     def test_without_looking_inside(self):
         report = self.report("check", "--ctest", "build", "--no-inside", status=0)
