@@ -158,8 +158,7 @@ static struct err *finish_way(struct search *search,
 	struct err *err = fill_way(search, place, candidate, hit, edits, &way);
 	/* A build says more; without one, at least the compiler is asked. */
 	bool fine = true;
-	if (!err && !search->settings->build &&
-	    !strcmp(way.path, search->source.path))
+	if (!err && !search->settings->build)
 		err = compiler_check(&search->compiler, way.path, way.original,
 				     way.content, &fine);
 	if (!err && fine)
@@ -409,9 +408,9 @@ static struct err *find_tests(const struct repair_request *request,
 }
 
 /*
- * One polluter with several victims cleans up after itself; several of them are
- * cleaned up after where a fixture surrounds them; else the victim begins with
- * it. The other places follow, for when that is not proven.
+ * One polluter cleans up after itself; several of them are cleaned up after where a
+ * fixture surrounds them; else the victim begins with it. The other places follow,
+ * for when that is not proven.
  */
 static struct err *add_ways_of(struct search *search, const struct hit *hit,
 			       const struct way_tests *tests, bool all)
@@ -419,20 +418,20 @@ static struct err *add_ways_of(struct search *search, const struct hit *hit,
 	const struct repair_request *request = search->request;
 	bool own = request->leftover || search->all.data[hit->candidate].save;
 	bool brittle = request->class == ORDER_BRITTLE;
-	bool several = tests->victims.n > 1 && !brittle;
+	bool alone = !brittle && request->failing.n > 1 &&
+		     request->class != ORDER_NON_IDEMPOTENT &&
+		     tests->polluters.n == 1;
 	if (own)
 		return add_polluter_way(search, hit);
-	if (several && tests->polluters.n > 1) {
+	if (alone) {
+		TRY(add_polluter_way(search, hit));
+	} else if (tests->victims.n > 1 && !brittle) {
 		TRY(add_fixture_way(search, hit, &tests->polluters, false));
 		TRY(add_fixture_way(search, hit, &tests->victims, true));
-	} else if (several) {
-		TRY(add_polluter_way(search, hit));
 	}
 	TRY(add_victim_way(search, hit));
 	/* What disturbs it may also clean up after itself. */
-	return all && !brittle && !(several && tests->polluters.n == 1)
-		       ? add_polluter_way(search, hit)
-		       : NULL;
+	return all && !brittle && !alone ? add_polluter_way(search, hit) : NULL;
 }
 
 struct err *search_make_ways(struct search *search)

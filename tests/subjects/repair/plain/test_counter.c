@@ -14,7 +14,7 @@ static void test_increments(void) //@ leftover test_increments root=count added=
 	assert(counter_next() == before + 1);
 }
 
-static void test_starts_at_seven(void) //@ mend test_starts_at_seven function=counter_reset added="counter_reset();"
+static void test_starts_at_seven(void) //@ mend test_starts_at_seven function=counter_reset added="counter_reset();" says="at the end of test_increments"
 {
 	assert(counter_value() == 7);
 }
