@@ -316,6 +316,31 @@ struct repair_job {
 	struct repair_plan plan;
 };
 
+/* Whoever leaves something in the same roots, as far as the last run knows. */
+static struct err *repair_add_leavers(const struct repair_call *call,
+				      const struct suite *suite,
+				      struct repair_job *jobs)
+{
+	_cleanup_(store_findings_free) struct store_findings left = {};
+	const char *own = call->findings.data[0].suite;
+	struct err *err = replay_find_latest("pollution", &left);
+	/* There is none. */
+	if (err && err_kind(err) == ERR_USAGE) {
+		err_destroy(err);
+		return NULL;
+	}
+	TRY(err);
+	for (size_t i = 0; i < left.n; i++) {
+		const char *suite_of = left.data[i].suite;
+		if (own && suite_of && strcmp(own, suite_of) != 0)
+			continue;
+		for (size_t j = 0; j < call->findings.n; j++)
+			TRY(repairing_add_leaver(suite, &left.data[i],
+						 &jobs[j].request));
+	}
+	return NULL;
+}
+
 /* All of them first: which belong together decides where patches go. */
 static struct err *repair_make_requests(struct repair_call *call,
 					const struct suite *suite,
@@ -335,7 +360,7 @@ static struct err *repair_make_requests(struct repair_call *call,
 						     &jobs[j].request));
 		}
 	}
-	return NULL;
+	return repair_add_leavers(call, suite, jobs);
 }
 
 static struct err *repair_search_one(struct repair_call *call,
@@ -519,7 +544,7 @@ const struct command command_repair = {
 			"With --build each patch is built in a private copy "
 			"of your files and run in every order that matters: "
 			"the failing order, alone, the suite's own order, "
-			"after every known polluter, and each other test "
+			"right after every other test, and each other test "
 			"right after it. Only then is it called proven. Your "
 			"files are changed only with --apply.",
 			"Exit status 0: every finding has a patch, proven if "

@@ -179,6 +179,27 @@ struct err *repairing_relate(struct repair_request *request,
 	return same ? vec_push(&request->kin, other->test) : NULL;
 }
 
+struct err *repairing_add_leaver(const struct suite *suite,
+				 const struct store_finding *finding,
+				 struct repair_request *request)
+{
+	_cleanup_(map_text_freep) struct map_text names = MAP_INIT;
+	_cleanup_(json_freep) json_t *json =
+		json_loads(finding->json ? finding->json : "", 0, NULL);
+	const char *root = json_string_value(json_object_get(json, "root"));
+	const char *test = json_string_value(json_object_get(json, "test"));
+	uint64_t number;
+	for (size_t i = 0; root && test && i < request->polluted.n; i++) {
+		if (strcmp(root, request->polluted.data[i]) != 0)
+			continue;
+		TRY(name_tests(suite, &names));
+		return map_text_get(&names, test, &number)
+			       ? vec_push(&request->leavers, (size_t)number)
+			       : NULL;
+	}
+	return NULL;
+}
+
 /* ---- files ---- */
 
 /* The outermost folder above the program that looks like a project's. */

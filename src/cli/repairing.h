@@ -17,6 +17,13 @@ struct err *repairing_request(const struct suite *suite,
 /* If the same roots mislead both, @other's test is one of @request's kin. */
 struct err *repairing_relate(struct repair_request *request,
 			     const struct repair_request *other) _must_check_;
+/*
+ * What a test leaves, of that suite, in a root that the request is about: the test
+ * is one of its leavers. Other findings change nothing.
+ */
+struct err *repairing_add_leaver(const struct suite *suite,
+				 const struct store_finding *finding,
+				 struct repair_request *request) _must_check_;
 /* The folder that source files of this suite lie in, as far as that shows. */
 struct err *repairing_project(const char *program, char **ret) _must_check_;
 /*

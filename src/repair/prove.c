@@ -14,10 +14,10 @@
 #include "repair/tool.h"
 
 #define BUILD_NS (1800 * NS_PER_S)
-/* Tests that are run behind the one that is fixed. */
+/* Tests that are run right after the one that is fixed, and right before it. */
 #define FOLLOWERS_MAX 400
 #define REPEATS 2
-#define POLLUTERS_MAX 200
+#define LISTS_MAX 200
 
 /* ---- files ---- */
 
@@ -220,17 +220,66 @@ static struct err *expect_same(struct proof *proof, const enum outcome *before,
 	return NULL;
 }
 
-static struct err *prove_polluters(struct proof *proof)
+/* Each of these lists of tests, and then the test. */
+static struct err *prove_lists(struct proof *proof,
+			       const struct order_lists *lists,
+			       const char *what)
 {
 	const struct repair_request *request = proof->plan->request;
-	for (size_t i = 0; i < MIN(request->polluters.n, (size_t)POLLUTERS_MAX);
-	     i++) {
-		const struct order_tests *list = &request->polluters.data[i];
+	for (size_t i = 0; i < MIN(lists->n, (size_t)LISTS_MAX); i++) {
+		const struct order_tests *list = &lists->data[i];
 		_cleanup_(order_tests_freep) struct order_tests order = {};
 		TRY(vec_append(&order, list->data, list->n));
 		TRY(vec_push(&order, request->test));
-		TRY(expect_good(proof, order.data, order.n,
-				"after another of its polluters"));
+		TRY(expect_good(proof, order.data, order.n, what));
+	}
+	return NULL;
+}
+
+static struct err *add_before(const struct suite *suite, size_t test,
+			      size_t before, struct suite_nodes *nodes)
+{
+	if (before == test || suite_test(suite, before)->disabled)
+		return NULL;
+	const size_t first = nodes->n;
+	TRY(vec_push(nodes, (struct suite_node){ .parent = SUITE_TREE_ROOT,
+						 .test = before }));
+	return vec_push(nodes,
+			(struct suite_node){ .parent = first, .test = test });
+}
+
+/*
+ * Right after each other test, first those that leave something where its
+ * polluters do: what one of them leaves may be another value than the one for
+ * which the patch was found.
+ */
+static struct err *prove_after_each(struct proof *proof)
+{
+	const struct repair_request *request = proof->plan->request;
+	const struct order_tests *leavers = &request->leavers;
+	_cleanup_(suite_nodes_freep) struct suite_nodes nodes = {};
+	_cleanup_(freep) enum outcome *all = NULL;
+	if (proof->failed || request->leftover)
+		return NULL;
+	for (size_t i = 0; i < leavers->n; i++)
+		TRY(add_before(proof->suite, request->test, leavers->data[i],
+			       &nodes));
+	for (size_t i = 0;
+	     i < suite_count(proof->suite) && nodes.n < 2 * FOLLOWERS_MAX; i++)
+		TRY(add_before(proof->suite, request->test, i, &nodes));
+	if (!nodes.n)
+		return NULL;
+	TRY(run_nodes(proof->suite, &nodes, &all));
+	BUG_ON(!all);
+	for (size_t i = 1; i < nodes.n; i += 2) {
+		const size_t before = nodes.data[i - 1].test;
+		if (all[i] && !is_fine(all[i]))
+			return str_format(
+				&proof->failed,
+				"built with it, the test %s right "
+				"after %s",
+				words_verb(all[i]),
+				suite_test(proof->suite, before)->name);
 	}
 	return NULL;
 }
@@ -250,7 +299,11 @@ static struct err *prove_orders(struct proof *proof)
 	}
 	if (request->class == ORDER_NON_IDEMPOTENT)
 		TRY(expect_good(proof, twice, 2, "the second time"));
-	TRY(prove_polluters(proof));
+	TRY(prove_lists(proof, &request->polluters,
+			"after another of its polluters"));
+	TRY(prove_lists(proof, &request->setters,
+			"after another of its setters"));
+	TRY(prove_after_each(proof));
 	if (proof->failed)
 		return NULL;
 	TRY(run_own(proof->suite, &own, &n));

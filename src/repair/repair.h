@@ -36,6 +36,7 @@ struct repair_request {
 	struct order_lists polluters, setters, cleaners;
 	struct strv polluted;	/* roots */
 	struct order_tests kin; /* other tests that the same roots mislead */
+	struct order_tests leavers; /* tests that leave those roots changed */
 };
 void repair_request_free(struct repair_request *request);
 static inline void repair_request_freep(struct repair_request *request)

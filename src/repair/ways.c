@@ -21,6 +21,7 @@ void repair_request_free(struct repair_request *request)
 	order_lists_free(&request->cleaners);
 	strv_free(&request->polluted);
 	vec_free(&request->kin);
+	vec_free(&request->leavers);
 	*request = (struct repair_request){};
 }
 
