@@ -6,6 +6,7 @@ static const struct detection_options defaults = DETECTION_DEFAULTS;
 
 static const struct detection_step steps[] = {
 	{ .detector = &detector_pollution },
+	{ .detector = &detector_readers },
 	{},
 };
 
@@ -50,8 +51,9 @@ const struct command command_pollution = {
 			"directory, umask, locale and so on). Other files "
 			"are medium. State that settles and no test reads "
 			"is low, as are caches that their readers would "
-			"have filled in the same way and files with a new "
-			"name in each run.",
+			"have filled in the same way, files with a new "
+			"name in each run, and what all its readers were run "
+			"right after, and passed.",
 			"Tests run several times and files are not "
 			"restored: start in a clean folder.",
 			NULL },

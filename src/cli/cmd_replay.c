@@ -65,6 +65,7 @@ struct replay_call {
 	/* The words of the suite, read: what they open points here. */
 	struct options *options;
 	struct common_suite suite;
+	const char *kept; /* the finding, as JSON */
 };
 
 /* replay_options.choose_suite */
@@ -118,7 +119,7 @@ static struct err *replay_run_detector(void *data, const struct strv *line,
 {
 	_cleanup_(options_destroyp) struct options *options = NULL;
 	const struct replay_call *call = data;
-	struct results_look look = { .id = id };
+	struct results_look look = { .id = id, .json = call->kept };
 	const struct command *command = NULL;
 	int used = 0, n = (int)line->n - 1;
 	char **words = line->data + 1;
@@ -168,6 +169,7 @@ static struct err *replay_one(const struct replay_values *values,
 	struct store_finding finding = {};
 	bool reproduced = false;
 	TRY(replay_find(id, program, &finding));
+	call.kept = finding.json;
 	struct err *err = replay_run(&finding, &options, &reproduced);
 	*ret = reproduced ? STATUS_FINDINGS : STATUS_OK;
 	options_destroy(call.options);

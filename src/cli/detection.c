@@ -67,7 +67,8 @@ static void detection_freep(struct detection *detection)
 
 bool detection_goes_on(const struct detection *detection)
 {
-	return detection->step[1].detector;
+	const struct detector *next = detection->step[1].detector;
+	return next && next != &detector_readers;
 }
 
 struct suite_observer detection_observer(struct detection *detection)
@@ -556,6 +557,7 @@ static void keep_step(struct detection *detection, size_t step)
 static struct err *add_findings(struct detection *detection,
 				struct report *report)
 {
+	const struct results_look *look = detection->values->state.common.look;
 	for (int kept = 0; kept < 2; kept++) {
 		for (size_t i = 0; detection->steps[i].detector; i++) {
 			void *state = detection->states[i];
@@ -570,6 +572,8 @@ static struct err *add_findings(struct detection *detection,
 		if (!kept)
 			TRY(known_mark(detection, report));
 	}
+	if (look)
+		TRY(earlier_look(detection, look));
 	report->findings = detection->findings.data;
 	report->n_findings = detection->findings.n;
 	return NULL;

@@ -125,6 +125,7 @@ struct detector {
 };
 
 extern const struct detector detector_pollution;
+extern const struct detector detector_readers;
 extern const struct detector detector_order;
 extern const struct detector detector_schedules;
 extern const struct detector detector_choices;

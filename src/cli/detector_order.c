@@ -325,23 +325,6 @@ static struct err *order_say_limits(struct detection *detection, void *data)
 
 /* ---- the report ---- */
 
-/* What pollution found, and what came of it here. */
-static struct err *order_prove_harmless(struct detection *detection,
-					const struct strv *ids)
-{
-	_cleanup_(map_text_freep) struct map_text proven = MAP_INIT;
-	for (size_t i = 0; i < ids->n; i++)
-		TRY(map_text_put(&proven, ids->data[i], 1));
-	for (size_t i = 0; i < detection->findings.n; i++) {
-		struct finding *finding = &detection->findings.data[i];
-		uint64_t is_proven;
-		if (leftover_of(finding) &&
-		    map_text_get(&proven, finding->id, &is_proven))
-			TRY(leftover_prove(finding));
-	}
-	return NULL;
-}
-
 static struct err *order_add(struct detection *detection, void *data,
 			     struct report *report)
 {
@@ -351,7 +334,9 @@ static struct err *order_add(struct detection *detection, void *data,
 		report->seed = &state->seed;
 	if (state->searched)
 		report->order = &state->result.reach;
-	TRY(order_prove_harmless(detection, &state->result.harmless));
+	if (detection->values->state.prove)
+		TRY(leftovers_prove(&detection->findings,
+				    &state->result.harmless));
 	return findings_move(&detection->findings, &state->result.findings);
 }
 

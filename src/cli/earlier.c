@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "cli/detection.h"
 #include "finding/assumption.h"
 #include "finding/leftover.h"
@@ -163,6 +165,48 @@ static struct err *report_earlier(struct detection *detection,
 		return err_nomem();
 	TRY(vec_push(&detection->findings, finding));
 	finding = (struct finding){};
+	return NULL;
+}
+
+/* Moves @text to *@field; "": it is not said. */
+static struct err *take_kept_words(json_t *json, const char *key, char **field)
+{
+	const char *text = json_string_value(json_object_get(json, key));
+	free(*field);
+	*field = NULL;
+	return str_copy(text, field);
+}
+
+/* A run of its test alone knows less of it than the run that found it. */
+static struct err *take_kept(struct finding *finding, const char *kept)
+{
+	_cleanup_(json_freep) json_t *json = json_loads(kept, 0, NULL);
+	const char *severity =
+		json_string_value(json_object_get(json, "severity"));
+	if (!severity || !json_string_value(json_object_get(json, "message")))
+		return NULL;
+	TRY(take_kept_words(json, "message", &finding->message));
+	TRY(take_kept_words(json, "hint", &finding->hint));
+	finding->severity = severity_named(severity);
+	finding->rendered = true;
+	free(finding->earlier);
+	return str_copy(kept, &finding->earlier);
+}
+
+struct err *earlier_look(struct detection *detection,
+			 const struct results_look *look)
+{
+	struct findings *findings = &detection->findings;
+	size_t n = 0;
+	for (size_t i = 0; i < findings->n; i++) {
+		if (strcmp(findings->data[i].id, look->id) != 0)
+			finding_free(&findings->data[i]);
+		else
+			findings->data[n++] = findings->data[i];
+	}
+	findings->n = n;
+	for (size_t i = 0; look->json && i < n; i++)
+		TRY(take_kept(&findings->data[i], look->json));
 	return NULL;
 }
 

@@ -19,6 +19,7 @@
 #include "store/store.h"
 
 struct detection;
+struct results_look;
 
 struct earlier_finding {
 	struct store_finding kept;
@@ -46,6 +47,13 @@ void earlier_free(struct earlier_list *list);
  */
 struct err *earlier_add(struct detection *detection,
 			struct earlier_list *list) _must_check_;
+
+/*
+ * For a replay, which is about one finding: the others go, and it is shown as it is
+ * kept.
+ */
+struct err *earlier_look(struct detection *detection,
+			 const struct results_look *look) _must_check_;
 
 /* Its text under @key; "": it has none. */
 const char *earlier_text(const struct earlier_finding *finding,

@@ -76,6 +76,10 @@ static const struct option meaning_options[] = {
 	{ "readers", 0, OPTION_FLAG, FIELD(readers),
 	  .help = "find the tests that read the changed state (default; "
 		  "--no-readers)" },
+	{ "prove", 0, OPTION_FLAG, FIELD(prove),
+	  .help = "run the tests that read it right after the polluting test: "
+		  "where all pass, it is of lower severity (default; "
+		  "--no-prove)" },
 	{ "paths", 0, OPTION_NUMBER, FIELD(paths), .value = "N", .min = 1,
 	  .max = 1000,
 	  .help = "number of differing places to show per variable, file or "

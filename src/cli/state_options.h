@@ -27,6 +27,7 @@ struct state_command_options {
 	/* what it means */
 	bool effect;
 	bool readers;
+	bool prove;
 	uint64_t paths;
 	/* run */
 	char *order;
@@ -42,7 +43,7 @@ struct state_command_options {
 #define STATE_DEFAULTS                                                         \
 	{                                                                      \
 		.common = COMMON_DEFAULTS, .effect = true, .readers = true,    \
-		.paths = 3, .fail_on = FINDING_MEDIUM,                         \
+		.prove = true, .paths = 3, .fail_on = FINDING_MEDIUM,          \
 	}
 
 extern const struct option_group state_compared_group;

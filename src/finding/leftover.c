@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/str.h"
 
 void leftover_trace_free(struct leftover_trace *trace)
@@ -109,24 +110,49 @@ bool leftover_is_dead_pointer(const struct leftover *leftover)
 	       leftover->change.weight == WEIGHT_HIGH;
 }
 
-/* A dead pointer may lead to what happens to be right. */
-struct err *leftover_prove(struct finding *finding)
+static enum finding_severity
+leftover_proven_severity(const struct leftover *leftover)
+{
+	return leftover->change.weight == WEIGHT_HIGH ? FINDING_MEDIUM
+						      : FINDING_LOW;
+}
+
+bool leftover_wants_proof(const struct finding *finding)
+{
+	const struct leftover *leftover = finding->evidence;
+	BUG_ON(finding->kind != &leftover_kind || !leftover);
+	return leftover->readers.n && leftover->readers_known &&
+	       !leftover->followed && !leftover_is_dead_pointer(leftover) &&
+	       finding->severity > leftover_proven_severity(leftover);
+}
+
+static struct err *leftover_prove(struct finding *finding)
 {
 	struct leftover *leftover = finding->evidence;
 	_cleanup_(str_freep) struct str message = STR_INIT;
-	BUG_ON(finding->kind != &leftover_kind || !leftover);
-	if (leftover_is_dead_pointer(leftover))
-		return NULL;
 	leftover->proven = true;
-	finding->severity = FINDING_LOW;
-	if (leftover_is_minor(leftover))
-		return NULL; /* it says so already */
+	finding->severity = leftover_proven_severity(leftover);
 	TRY(str_appendf(&message, "%s; %s after it", finding->message,
 			leftover->readers.n == 1 ? "it passes"
 						 : "all of them pass"));
 	free(finding->message);
 	finding->message = str_take(&message);
 	return finding->message ? NULL : err_nomem();
+}
+
+struct err *leftovers_prove(struct findings *findings, const struct strv *ids)
+{
+	_cleanup_(map_text_freep) struct map_text proven = MAP_INIT;
+	for (size_t i = 0; i < ids->n; i++)
+		TRY(map_text_put(&proven, ids->data[i], 1));
+	for (size_t i = 0; i < findings->n; i++) {
+		struct finding *finding = &findings->data[i];
+		uint64_t is_proven;
+		if (leftover_of(finding) &&
+		    map_text_get(&proven, finding->id, &is_proven))
+			TRY(leftover_prove(finding));
+	}
+	return NULL;
 }
 
 static void leftover_destroy(void *evidence)

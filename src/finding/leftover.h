@@ -53,6 +53,8 @@ struct leftover {
 	bool first_user;
 	/* It only counts, and its readers end alike, whatever it is. */
 	bool harmless;
+	/* It only counts, and a test was seen to end differently because of it. */
+	bool followed;
 	/* All its readers change it again, too, and end alike right after that. */
 	bool used_by_all;
 	/* All readers were run right after the test, and passed. */
@@ -100,8 +102,15 @@ bool leftover_may_count(const struct leftover *leftover);
 bool leftover_only_counts_again(const struct leftover *leftover);
 /* Nothing but the time at which it was made? */
 bool leftover_is_time(const struct leftover *leftover);
-/* Nobody who reads it is misled by it: that is of low severity. */
-struct err *leftover_prove(struct finding *finding) _must_check_;
+/*
+ * Of these ids it is proven that all readers pass right after the test: nobody is
+ * misled, and they are of low severity; of medium, if everything that comes after
+ * depends on it, as on the umask.
+ */
+struct err *leftovers_prove(struct findings *findings,
+			    const struct strv *ids) _must_check_;
+/* Would its severity be another one then? */
+bool leftover_wants_proof(const struct finding *finding);
 /*
  * Does all code that reads it make what it does not find there? Then it is likely a
  * cache, and who reads it does not notice. What was made may have been changed since,

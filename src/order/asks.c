@@ -417,6 +417,18 @@ struct err *asks_one(struct order_search *search, const size_t *prefix,
 	return NULL;
 }
 
+struct err *asks_recall(struct order_search *search, const size_t *prefix,
+			size_t n, size_t test, enum outcome *ret)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	TRY(asks_add(search, &asks, prefix, n, test));
+	*ret = OUTCOME_NONE;
+	if (!asks.data[0].impossible)
+		asks_recall_outcome(search, asks_digest_of(&asks.data[0].order),
+				    ret);
+	return NULL;
+}
+
 struct err *asks_judge(struct order_search *search, struct order_asks *asks,
 		       bool *ret_all)
 {

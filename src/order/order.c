@@ -575,8 +575,10 @@ static struct err *order_search_end(struct order_search *search)
 	reach->systematic = search->options->strategy != ORDER_RANDOM;
 	if (search->rules)
 		count_pairs(search);
-	err_ignore(say_refused(search));
-	err_ignore(suspects_give_up(search));
+	if (!search->options->readers) {
+		err_ignore(say_refused(search));
+		err_ignore(suspects_give_up(search));
+	}
 	if (search->known)
 		note_failing_pairs(search);
 	struct err *err = order_make_findings(search);
@@ -618,7 +620,8 @@ struct err *order_find(struct suite *suite, const size_t *tests, size_t n,
 	};
 	struct err *err = order_search_begin(&search);
 	if (!err)
-		err = options->strategy == ORDER_RANDOM
+		err = options->readers ? search_proof(&search)
+		      : options->strategy == ORDER_RANDOM
 			      ? search_random(&search)
 			      : search_systematic(&search);
 	if (err && err_kind(err) == ERR_INTERRUPTED)

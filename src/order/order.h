@@ -29,7 +29,7 @@
 struct order_result {
 	struct findings findings; /* evidence: struct dependence, flaky */
 	VEC(char *) kept; /* files that were restored before each process */
-	/* Ids of pollution whose readers were all run right after, and passed. */
+	/* Ids of pollution whose readers all pass right after its test. */
 	struct strv harmless;
 	struct order_reach reach;
 };
@@ -67,6 +67,8 @@ struct order_options {
 	size_t repeats; /* that verify a finding; at least 1 */
 	bool cleaners;	/* find out */
 	bool roots;	/* find out */
+	/* Only whether those that read what tests leave pass right after it. */
+	bool readers;
 	uint64_t deadline; /* clock_now() at which no more is begun; 0: never */
 	bool budget;	   /* it was asked for: use it up */
 	/* How to examine state; for roots and for files to restore. */

@@ -181,6 +181,9 @@ struct err *asks_judge(struct order_search *search, struct order_asks *asks,
 struct err *asks_one(struct order_search *search, const size_t *prefix,
 		     size_t n, size_t test, unsigned flags,
 		     enum outcome *ret) _must_check_;
+/* The same of what is known; *@ret OUTCOME_NONE: it was not asked. */
+struct err *asks_recall(struct order_search *search, const size_t *prefix,
+			size_t n, size_t test, enum outcome *ret) _must_check_;
 void asks_freep_deep(struct order_asks *asks);
 
 /*
@@ -282,10 +285,15 @@ void order_forget_roots(struct dependence *dependence);
 
 struct err *search_systematic(struct order_search *search) _must_check_;
 struct err *search_random(struct order_search *search) _must_check_;
+/* Only what proof_note() needs. */
+struct err *search_proof(struct order_search *search) _must_check_;
 /* Orders in which all pairs stand next to each other, as far as there is time. */
 struct err *cover_pairs(struct order_search *search) _must_check_;
 
-/* proof.c: which of what tests leave was seen to mislead none of its readers. */
+/*
+ * proof.c: of which leftovers all readers pass right after the test that leaves it.
+ * The pairs are asked by the search.
+ */
 struct err *proof_note(struct order_search *search) _must_check_;
 
 /*

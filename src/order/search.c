@@ -516,3 +516,49 @@ struct err *search_random(struct order_search *search)
 			 orders == (size_t)-1 ? ORDERS_RANDOM : orders));
 	return search_end(search);
 }
+
+/* Tests that leave something that readers may prove harmless, and the readers. */
+static struct err *list_readers(const struct order_search *search,
+				struct order_tests *ret)
+{
+	const struct pollution *pollution = search->pollution;
+	_cleanup_(freep) bool *listed =
+		calloc(suite_count(search->suite) + 1, sizeof(*listed));
+	if (!listed)
+		return err_nomem();
+	for (size_t i = 0; i < pollution->findings.n; i++) {
+		const struct finding *finding = &pollution->findings.data[i];
+		const struct leftover *leftover = leftover_of(finding);
+		if (!leftover_wants_proof(finding))
+			continue;
+		listed[leftover->test] = true;
+		for (size_t j = 0; j < leftover->readers.n; j++)
+			listed[leftover->readers.data[j]] = true;
+	}
+	for (size_t i = 0; i < search->n; i++) {
+		if (listed[search->tests[i]])
+			TRY(vec_push(ret, search->tests[i]));
+	}
+	return NULL;
+}
+
+struct err *search_proof(struct order_search *search)
+{
+	_cleanup_(asks_freep_deep) struct order_asks asks = {};
+	_cleanup_(order_tests_freep) struct order_tests alone = {};
+	const struct pollution *pollution = search->pollution;
+	search->exploring = true;
+	TRY(run_natural(search));
+	TRY(list_readers(search, &alone));
+	TRY(ask_alone(search, alone.data, alone.n));
+	for (size_t i = 0; i < pollution->findings.n; i++) {
+		const struct finding *finding = &pollution->findings.data[i];
+		const struct leftover *leftover = leftover_of(finding);
+		for (size_t j = 0;
+		     leftover_wants_proof(finding) && j < leftover->readers.n;
+		     j++)
+			TRY(ask_pair(search, &asks, leftover->test,
+				     leftover->readers.data[j]));
+	}
+	return asks_run(search, &asks, 0);
+}

@@ -311,7 +311,9 @@ static struct err *judge_count(const struct count_readers *readers,
 	if (!leftover_may_count(leftover) ||
 	    !is_place_of_count(readers->search, leftover))
 		return NULL;
-	return does_nobody_follow(readers, leftover, &leftover->harmless);
+	TRY(does_nobody_follow(readers, leftover, &leftover->harmless));
+	leftover->followed = leftover->readers_known && !leftover->harmless;
+	return NULL;
 }
 
 /*

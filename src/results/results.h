@@ -35,6 +35,7 @@ struct suite_options;
 /* A finding that is searched for, instead of keeping any. */
 struct results_look {
 	const char *id;
+	const char *json; /* what is kept of it */
 	bool found;
 };
 

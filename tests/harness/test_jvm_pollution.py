@@ -114,7 +114,7 @@ class Meaning(unittest.TestCase):
                 self.check_caches(Suite("pollution_caches", "junit4", WORDS + [collector]))
 
     def check_caches(self, suite):
-        _, report = suite.report("pollution", "--sandbox", "never")
+        _, report = suite.report("pollution", "--no-prove", "--sandbox", "never")
         found = {(short(finding["test"]), finding["root"].replace("subject.", "")): finding
                  for finding in report["findings"]}
         severities = {key: finding["severity"] for key, finding in found.items()}
@@ -129,7 +129,7 @@ class Meaning(unittest.TestCase):
     def test_filled_by_readers(self):
         """Where all code that reads it makes what it does not find, it may be a cache; where other code looks, it is none."""
         suite = Suite("pollution_fills", "junit4", WORDS)
-        _, report = suite.report("pollution", "--eager", "--sandbox", "never")
+        _, report = suite.report("pollution", "--no-prove", "--eager", "--sandbox", "never")
         found = {(short(finding["test"]), finding["root"].replace("subject.", "")): finding for finding in report["findings"]}
         severities = {key: finding["severity"] for key, finding in found.items()}
         for root in ("slots", "byKey", "computed", "listed"):
@@ -175,7 +175,7 @@ class Meaning(unittest.TestCase):
     def test_first_user(self):
         """What the first user of a class leaves is its own, not that of the test which restores it."""
         suite = Suite("pollution_more", "junit4", WORDS)
-        _, report = suite.report("pollution", "--only", "memory", "--sandbox", "never", "--tests", "*FirstUserTest.*")
+        _, report = suite.report("pollution", "--no-prove", "--only", "memory", "--sandbox", "never", "--tests", "*FirstUserTest.*")
         found = {(short(finding["test"]), finding["path"].split(".", 1)[1]): finding for finding in report["findings"]}
         seen = {key: (finding["before"], finding["after"], finding["severity"]) for key, finding in found.items()}
         self.assertEqual(seen, {("FirstUserTest.a_uses", "FirstUserTest.Put.mode"): ("1", "7", "high"),
@@ -211,7 +211,7 @@ class Meaning(unittest.TestCase):
                 self.check_effect_and_readers(Suite("pollution_more", "junit4", WORDS + [collector]))
 
     def check_effect_and_readers(self, suite):
-        _, report = suite.report("pollution", "--eager", "--sandbox", "never", "--tests", "*ReadersTest.*")
+        _, report = suite.report("pollution", "--no-prove", "--eager", "--sandbox", "never", "--tests", "*ReadersTest.*")
         found = {short(finding["test"]): finding for finding in report["findings"]}
         self.assertEqual(sorted(found), ["ReadersTest.adds", "ReadersTest.sets"])
         self.assertEqual(found["ReadersTest.adds"]["effect"], "accumulates")
@@ -222,7 +222,7 @@ class Meaning(unittest.TestCase):
     def test_uses_of_fields(self):
         """However the code names a field, its readers are found, and no others."""
         suite = Suite("pollution_more", "junit4", WORDS)
-        _, report = suite.report("pollution", "--eager", "--sandbox", "never", "--tests", "*UsesTest.*")
+        _, report = suite.report("pollution", "--no-prove", "--eager", "--sandbox", "never", "--tests", "*UsesTest.*")
         self.assertEqual({test["outcome"] for test in report["tests"]}, {"pass"})
         readers = {finding["root"]: [short(name) for name in finding["readers"]] for finding in report["findings"]}
         self.assertEqual(readers["subject.UsesTest.Base.shared"], ["UsesTest.b_readsThroughSub", "UsesTest.c_readsInLambda"])
