@@ -22,13 +22,14 @@
 #define FIXTURE_SCORE 10
 #define CANDIDATES_MAX 20000
 
-static void candidate_free(struct repair_candidate *candidate)
+void candidate_free(struct repair_candidate *candidate)
 {
 	free(candidate->code);
 	free(candidate->function);
 	free(candidate->include);
 	free(candidate->save);
 	free(candidate->restore);
+	free(candidate->release);
 }
 
 void candidates_free(struct candidate_list *list)

@@ -15,8 +15,10 @@ struct repair_candidate {
 	/*
 	 * If it depends on this machine it is not what a patch says: that saves
 	 * in the polluter, and restores there. NULL: the code itself.
+	 * @release: @restore is a call that gives 0 where it succeeds, and what
+	 * was saved has to be released after it. NULL: @restore is statements.
 	 */
-	char *save, *restore;
+	char *save, *restore, *release;
 	unsigned arguments;
 	unsigned score; /* less is likelier */
 	unsigned distance;
@@ -25,6 +27,7 @@ struct repair_candidate {
 	bool fixture;  /* what its file does around all tests, once more */
 };
 DEFINE_VEC(candidate_list, struct repair_candidate)
+void candidate_free(struct repair_candidate *candidate); /* its parts */
 void candidates_free(struct candidate_list *list);
 static inline void candidates_freep(struct candidate_list *list)
 {

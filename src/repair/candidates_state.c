@@ -5,138 +5,8 @@
 
 #include "base/str.h"
 #include "base/value_kind.h"
+#include "finding/mending.h"
 #include "repair/candidates.h"
-
-/* Between the brackets of "environment[NAME]"; NULL: it is another root. */
-static char *take_bracketed(const char *root, const char *row)
-{
-	size_t n = strlen(row);
-	if (strncmp(root, row, n) != 0 || root[n] != '[')
-		return NULL;
-	size_t length = strlen(root + n + 1);
-	return length && root[n + length] == ']'
-		       ? strndup(root + n + 1, length - 1)
-		       : NULL;
-}
-
-struct state_code {
-	struct str code;
-	const char *include;
-	const char *save, *restore;
-};
-
-static struct err *environment_code(const char *name, const char *before,
-				    struct state_code *ret)
-{
-	for (const char *at = name; *at; at++) {
-		if (!isalnum((unsigned char)*at) && *at != '_')
-			return NULL;
-	}
-	ret->include = "#include <stdlib.h>";
-	if (!strcmp(before, "unset"))
-		return str_appendf(&ret->code, "unsetenv(\"%s\");", name);
-	/* The value is shown as a text of C, whole or cut. */
-	size_t n = strlen(before);
-	if (n < 2 || before[0] != '"' || before[n - 1] != '"')
-		return NULL;
-	return str_appendf(&ret->code, "setenv(\"%s\", %s, 1);", name, before);
-}
-
-struct state_row {
-	const char *root;
-	const char *before; /* NULL: any */
-	const char *code;   /* %s: the value before */
-	const char *include;
-	const char *save, *restore;
-};
-
-static const struct state_row rows[] = {
-	{ "umask", NULL, "umask(%s);", "#include <sys/stat.h>", NULL, NULL },
-	{ "working-directory", NULL, "if (chdir(\"%s\")) _Exit(1);",
-	  "#include <unistd.h>", "char *folder_before = getcwd(0, 0);",
-	  "if (chdir(folder_before)) return;\nfree(folder_before);" },
-	{ "rounding-mode", "to nearest", "fesetround(FE_TONEAREST);",
-	  "#include <fenv.h>", NULL, NULL },
-	{ "rounding-mode", "upward", "fesetround(FE_UPWARD);",
-	  "#include <fenv.h>", NULL, NULL },
-	{ "rounding-mode", "downward", "fesetround(FE_DOWNWARD);",
-	  "#include <fenv.h>", NULL, NULL },
-	{ "rounding-mode", "toward zero", "fesetround(FE_TOWARDZERO);",
-	  "#include <fenv.h>", NULL, NULL },
-	{ "random", NULL, "srand(1);", "#include <stdlib.h>", NULL, NULL },
-	{ "getopt", NULL, "optind = 1;", "#include <unistd.h>", NULL, NULL },
-	{ "hsearch", NULL, "hdestroy();", "#include <search.h>", NULL, NULL },
-};
-
-static bool is_harmless(const char *text)
-{
-	for (; *text; text++) {
-		if (!isalnum((unsigned char)*text) && !strchr("/._-+ ", *text))
-			return false;
-	}
-	return true;
-}
-
-static struct err *row_code(const struct state_row *row, const char *before,
-			    struct state_code *ret)
-{
-	const char *value = strstr(row->code, "%s");
-	if (value && !is_harmless(before))
-		return NULL;
-	TRY(str_append_n(&ret->code, row->code,
-			 value ? (size_t)(value - row->code)
-			       : strlen(row->code)));
-	if (value) {
-		TRY(str_append(&ret->code, before));
-		TRY(str_append(&ret->code, value + 2));
-	}
-	ret->include = row->include;
-	ret->save = row->save;
-	ret->restore = row->restore;
-	return NULL;
-}
-
-static struct err *process_code(const struct change *change,
-				struct state_code *ret)
-{
-	const char *before = change->n ? change->paths[0].before : NULL;
-	_cleanup_(freep) char *variable =
-		take_bracketed(change->root, "environment");
-	_cleanup_(freep) char *category =
-		take_bracketed(change->root, "locale");
-	_cleanup_(freep) char *handler =
-		take_bracketed(change->root, "signal-handler");
-	if (!before)
-		return NULL;
-	if (variable)
-		return environment_code(variable, before, ret);
-	if (category && is_harmless(before)) {
-		ret->include = "#include <locale.h>";
-		return str_appendf(&ret->code, "setlocale(LC_ALL, \"%s\");",
-				   before);
-	}
-	if (handler && is_harmless(handler) && !strcmp(before, "default")) {
-		ret->include = "#include <signal.h>";
-		return str_appendf(&ret->code, "signal(%s, SIG_DFL);", handler);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (!strcmp(rows[i].root, change->root) &&
-		    (!rows[i].before || !strcmp(rows[i].before, before)))
-			return row_code(&rows[i], before, ret);
-	}
-	return NULL;
-}
-
-static struct err *file_code(const struct change *change,
-			     struct state_code *ret)
-{
-	const char *before = change->n ? change->paths[0].before : NULL;
-	if (!before || strcmp(before, "absent") != 0 ||
-	    !is_harmless(change->root))
-		return NULL;
-	ret->include = "#include <stdio.h>";
-	return str_appendf(&ret->code, "remove(\"%s\");", change->root);
-}
 
 /* "level", "config.name", "limits[3]": no pointer is followed. */
 static bool is_plain_path(const char *path)
@@ -185,7 +55,7 @@ static bool is_plain_value(const char *value)
  * over.
  */
 static struct err *variable_code(const struct change *change,
-				 struct state_code *ret)
+				 struct mending *ret)
 {
 	if (change->more || !change->n)
 		return NULL;
@@ -266,41 +136,48 @@ static struct err *add_kept_variable(const struct candidate_input *input,
 	return NULL;
 }
 
+static struct err *add_mending(const struct change *change,
+			       struct mending *mending,
+			       struct candidate_list *ret)
+{
+	/* A reset function is the better way to put a variable back. */
+	struct repair_candidate candidate = {
+		.template = true,
+		.score = change->where == CHANGE_MEMORY ? 30 : 0,
+		.code = str_take(&mending->code),
+	};
+	struct err *err = candidate.code ? NULL : err_nomem();
+	if (!err)
+		err = str_copy(mending->include, &candidate.include);
+	if (!err)
+		err = str_copy(mending->save, &candidate.save);
+	if (!err)
+		err = str_copy(mending->restore, &candidate.restore);
+	if (!err)
+		err = str_copy(mending->release, &candidate.release);
+	if (!err)
+		err = vec_push(ret, candidate);
+	if (err)
+		candidate_free(&candidate);
+	return err;
+}
+
 struct err *candidates_from_state(const struct candidate_input *input,
 				  struct candidate_list *ret)
 {
 	for (size_t i = 0; i < input->bench->n; i++) {
 		const struct change *change = &input->bench->roots[i];
-		struct state_code code = {};
-		struct repair_candidate candidate = { .template = true };
-		struct err *err = NULL;
+		_cleanup_(mending_freep) struct mending mending = {};
+		bool memory = change->where == CHANGE_MEMORY;
 		if (!input->polluted[i])
 			continue;
-		if (change->where == CHANGE_PROCESS)
-			err = process_code(change, &code);
-		else if (change->where == CHANGE_FILE)
-			err = file_code(change, &code);
-		else
-			err = variable_code(change, &code);
-		if (!err && change->where == CHANGE_MEMORY && code.code.n &&
-		    change->n >= KEPT_FROM)
-			err = add_kept_variable(input, change, code.code.s,
-						ret);
-		/* A reset function is the better way to put a variable back. */
-		candidate.score = change->where == CHANGE_MEMORY ? 30 : 0;
-		if (!err && code.code.n) {
-			candidate.code = str_take(&code.code);
-			err = str_copy(code.include, &candidate.include);
-			if (!err)
-				err = str_copy(code.save, &candidate.save);
-			if (!err)
-				err = str_copy(code.restore,
-					       &candidate.restore);
-			if (!err)
-				err = vec_push(ret, candidate);
-		}
-		str_free(&code.code);
-		TRY(err);
+		TRY(memory ? variable_code(change, &mending)
+			   : mending_of(change, &mending));
+		if (memory && mending.code.n && change->n >= KEPT_FROM)
+			TRY(add_kept_variable(input, change, mending.code.s,
+					      ret));
+		if (mending.code.n)
+			TRY(add_mending(change, &mending, ret));
 	}
 	return NULL;
 }

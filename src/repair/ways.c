@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "repair/fixtures.h"
 #include "repair/repair_internal.h"
+#include "repair/spelling.h"
 
 /* Of the candidates that help, so many become a way. */
 #define WAYS_MAX 3
@@ -83,7 +84,9 @@ static struct err *patch_name(const char *path, const char *project, char **ret,
 	return *ret_folder ? NULL : err_nomem();
 }
 
-#define EDITS_MAX 4
+#define INCLUDES_MAX 3
+/* Those, declarations, what is saved, and the statements. */
+#define EDITS_MAX (INCLUDES_MAX + 3)
 
 struct way_edits {
 	struct source_edit data[EDITS_MAX];
@@ -98,6 +101,22 @@ struct way_place {
 	bool fixture;
 	size_t test; /* whose it is */
 };
+
+/* What is inserted there, as the author of that file would write it. */
+static struct err *place_code(const struct search *search,
+			      const struct way_place *place,
+			      const struct repair_candidate *candidate,
+			      char **ret)
+{
+	_cleanup_(freep) char *check = NULL;
+	if (!place->after || !candidate->restore)
+		return spelling_names(place->source, candidate->code, ret);
+	if (!candidate->release)
+		return spelling_names(place->source, candidate->restore, ret);
+	TRY(spelling_check(place->source, suite_framework(search->suite),
+			   candidate->restore, &check));
+	return str_format(ret, "%s\n%s", check, candidate->release);
+}
 
 static struct err *flat_code(const char *code, char **ret)
 {
@@ -123,11 +142,9 @@ static struct err *fill_way(struct search *search,
 			    const struct hit *hit, struct way_edits *edits,
 			    struct repair_way *way)
 {
-	_cleanup_(freep) char *name = NULL;
+	_cleanup_(freep) char *name = NULL, *code = NULL;
 	const struct source_file *source = place->source;
-	const char *code = candidate->restore && place->after
-				   ? candidate->restore
-				   : candidate->code;
+	TRY(place_code(search, place, candidate, &code));
 	qsort(edits->data, edits->n, sizeof(edits->data[0]), edit_order);
 	way->exact = hit->judged && !hit->remaining;
 	way->partial = hit->judged && hit->partial;
@@ -175,21 +192,21 @@ static void free_edits(struct way_edits *edits)
 		source_edit_free(&edits->data[i]);
 }
 
-/* Its include, if the file does not have that one. */
-static struct err *add_include_edit(const struct way_place *place,
-				    const char *line, struct way_edits *edits)
+/* The headers it needs, a line each, if the file does not have them. */
+static struct err *add_include_edits(const struct way_place *place,
+				     const char *lines, struct way_edits *edits)
 {
-	if (!line)
-		return NULL;
-	const char *open = strpbrk(line, "\"<");
-	_cleanup_(freep) char *name = open ? strdup(open + 1) : NULL;
-	if (!name)
-		return NULL;
-	name[strcspn(name, "\">")] = '\0';
-	if (source_includes(place->source, path_base(name)))
-		return NULL;
-	return source_edit_include(place->source, line, place->body.from,
-				   &edits->data[edits->n++]);
+	_cleanup_(strv_freep) struct strv all = {};
+	TRY(split_lines(lines ? lines : "", &all));
+	for (size_t i = 0; i < all.n && i < INCLUDES_MAX; i++) {
+		_cleanup_(freep) char *line = NULL;
+		TRY(spelling_include(place->source, all.data[i], &line));
+		if (line)
+			TRY(source_edit_include(place->source, line,
+						place->body.from,
+						&edits->data[edits->n++]));
+	}
+	return NULL;
 }
 
 /* ---- functions that are defined further down ---- */
@@ -262,10 +279,9 @@ static struct err *place_edits(const struct search *search,
 {
 	_cleanup_(strv_freep) struct strv save = {};
 	_cleanup_(strv_freep) struct strv code = {};
-	const char *text = place->after && candidate->restore
-				   ? candidate->restore
-				   : candidate->code;
-	TRY(add_include_edit(place, candidate->include, edits));
+	_cleanup_(freep) char *text = NULL;
+	TRY(place_code(search, place, candidate, &text));
+	TRY(add_include_edits(place, candidate->include, edits));
 	TRY(add_prototypes(search, place, text, edits));
 	TRY(split_lines(text, &code));
 	if (!place->after)

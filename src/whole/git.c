@@ -104,10 +104,14 @@ static struct err *git_find_top(struct git *git)
 struct err *git_open(struct git *ret)
 {
 	static const char *const words[] = {
-		"git",		 "--no-pager", "--no-optional-locks",
+		"git",
+		"--no-pager",
+		"--no-optional-locks",
 		"--literal-pathspecs",
-		"-c",		 "core.fsmonitor=false",
-		"-c",		 "core.hooksPath=/dev/null",
+		"-c",
+		"core.fsmonitor=false",
+		"-c",
+		"core.hooksPath=/dev/null",
 	};
 	_cleanup_(git_closep) struct git git = {};
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)

@@ -1,0 +1,155 @@
+#include "finding/mending.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mending_free(struct mending *mending)
+{
+	str_free(&mending->code);
+	*mending = (struct mending){};
+}
+
+/* Between the brackets of "environment[NAME]"; NULL: it is another root. */
+static char *mending_bracketed(const char *root, const char *row)
+{
+	size_t n = strlen(row);
+	if (strncmp(root, row, n) != 0 || root[n] != '[')
+		return NULL;
+	size_t length = strlen(root + n + 1);
+	return length && root[n + length] == ']'
+		       ? strndup(root + n + 1, length - 1)
+		       : NULL;
+}
+
+/* A value is shown as a text of C; *@ret: whole, and nothing else. */
+static bool is_whole_literal(const char *value)
+{
+	size_t n = strlen(value);
+	return n >= 2 && value[0] == '"' && value[n - 1] == '"' &&
+	       !strstr(value, "…");
+}
+
+static struct err *mend_environment(const char *name, const char *before,
+				    struct mending *ret)
+{
+	for (const char *at = name; *at; at++) {
+		if (!isalnum((unsigned char)*at) && *at != '_')
+			return NULL;
+	}
+	if (strcmp(before, "unset") != 0 && !is_whole_literal(before))
+		return NULL;
+	ret->include = "#include <stdlib.h>";
+	return !strcmp(before, "unset")
+		       ? str_appendf(&ret->code, "unsetenv(\"%s\");", name)
+		       : str_appendf(&ret->code, "setenv(\"%s\", %s, 1);", name,
+				     before);
+}
+
+struct mending_row {
+	const char *root;
+	const char *before; /* NULL: any */
+	const char *code;   /* %s: the value before */
+	const char *include;
+	const char *save, *restore, *release;
+};
+
+/* clang-format off */
+static const struct mending_row rows[] = {
+	{ "umask", NULL, "umask(%s);", "#include <sys/stat.h>",
+	  NULL, NULL, NULL },
+	{ "working-directory", NULL, "if (chdir(\"%s\")) _Exit(1);",
+	  "#include <stdlib.h>\n#include <unistd.h>",
+	  "char *folder_before = getcwd(NULL, 0);",
+	  "chdir(folder_before)", "free(folder_before);" },
+	{ "rounding-mode", "to nearest", "fesetround(FE_TONEAREST);",
+	  "#include <fenv.h>", NULL, NULL, NULL },
+	{ "rounding-mode", "upward", "fesetround(FE_UPWARD);",
+	  "#include <fenv.h>", NULL, NULL, NULL },
+	{ "rounding-mode", "downward", "fesetround(FE_DOWNWARD);",
+	  "#include <fenv.h>", NULL, NULL, NULL },
+	{ "rounding-mode", "toward zero", "fesetround(FE_TOWARDZERO);",
+	  "#include <fenv.h>", NULL, NULL, NULL },
+	{ "random", NULL, "srand(1);", "#include <stdlib.h>",
+	  NULL, NULL, NULL },
+	{ "getopt", NULL, "optind = 1;", "#include <unistd.h>",
+	  NULL, NULL, NULL },
+	{ "hsearch", NULL, "hdestroy();", "#include <search.h>",
+	  NULL, NULL, NULL },
+};
+/* clang-format on */
+
+static bool is_harmless(const char *text)
+{
+	for (; *text; text++) {
+		if (!isalnum((unsigned char)*text) && !strchr("/._-+ ", *text))
+			return false;
+	}
+	return true;
+}
+
+static struct err *mend_row(const struct mending_row *row, const char *before,
+			    struct mending *ret)
+{
+	const char *value = strstr(row->code, "%s");
+	if (value && !is_harmless(before))
+		return NULL;
+	TRY(str_append_n(&ret->code, row->code,
+			 value ? (size_t)(value - row->code)
+			       : strlen(row->code)));
+	if (value) {
+		TRY(str_append(&ret->code, before));
+		TRY(str_append(&ret->code, value + 2));
+	}
+	ret->include = row->include;
+	ret->save = row->save;
+	ret->restore = row->restore;
+	ret->release = row->release;
+	return NULL;
+}
+
+static struct err *mend_process(const struct change *change, const char *before,
+				struct mending *ret)
+{
+	_cleanup_(freep) char *variable =
+		mending_bracketed(change->root, "environment");
+	_cleanup_(freep) char *category =
+		mending_bracketed(change->root, "locale");
+	_cleanup_(freep) char *handler =
+		mending_bracketed(change->root, "signal-handler");
+	if (variable)
+		return mend_environment(variable, before, ret);
+	if (category && is_harmless(before)) {
+		ret->include = "#include <locale.h>";
+		return str_appendf(&ret->code, "setlocale(LC_ALL, \"%s\");",
+				   before);
+	}
+	if (handler && is_harmless(handler) && !strcmp(before, "default")) {
+		ret->include = "#include <signal.h>";
+		return str_appendf(&ret->code, "signal(%s, SIG_DFL);", handler);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!strcmp(rows[i].root, change->root) &&
+		    (!rows[i].before || !strcmp(rows[i].before, before)))
+			return mend_row(&rows[i], before, ret);
+	}
+	return NULL;
+}
+
+static struct err *mend_file(const struct change *change, const char *before,
+			     struct mending *ret)
+{
+	if (strcmp(before, "absent") != 0 || !is_harmless(change->root))
+		return NULL;
+	ret->include = "#include <stdio.h>";
+	return str_appendf(&ret->code, "remove(\"%s\");", change->root);
+}
+
+struct err *mending_of(const struct change *change, struct mending *ret)
+{
+	const char *before = change->n ? change->paths[0].before : NULL;
+	if (!before || change->where == CHANGE_MEMORY)
+		return NULL;
+	return change->where == CHANGE_FILE ? mend_file(change, before, ret)
+					    : mend_process(change, before, ret);
+}

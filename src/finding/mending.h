@@ -1,0 +1,31 @@
+/*
+ * Statements that put process state and files back, as C source. Hints say them
+ * and patches insert them (repair/), so that both advise the same.
+ *
+ * There is one only where it is right as it stands: with a value that is shown cut,
+ * with a name that does not fit between quotes, or for a folder that is not empty
+ * there is none.
+ */
+#pragma once
+
+#include "base/str.h"
+#include "suite/change.h"
+
+struct mending {
+	struct str code;     /* "unsetenv(\"COLOUR\");"; empty: there is none */
+	const char *include; /* '#include <x.h>' that it needs; NULL: none */
+	/*
+	 * If the code depends on this machine: what a test does at its start, and
+	 * the call that is 0 where it puts that back at its end. NULL: the code
+	 * itself is right everywhere.
+	 */
+	const char *save, *restore, *release;
+};
+void mending_free(struct mending *mending);
+static inline void mending_freep(struct mending *mending)
+{
+	mending_free(mending);
+}
+
+/* Of what is neither a file nor process state there is none. */
+struct err *mending_of(const struct change *change, struct mending *ret) _must_check_;
