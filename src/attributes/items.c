@@ -321,6 +321,16 @@ static struct err *name_change(const struct attribute *row, const char *key,
 	return err_nomem();
 }
 
+/*
+ * Objects of the system stay, and so do children. What a descriptor refers to is
+ * shared with the process that opened it.
+ */
+static bool items_are_outside(const struct attribute *row, bool was_there)
+{
+	return row->shared || !strcmp(row->name, "child") ||
+	       (was_there && row->read == read_descriptors);
+}
+
 static struct err *add_change(const struct attribute *row,
 			      const struct item *before,
 			      const struct item *after, struct changes *ret)
@@ -338,6 +348,7 @@ static struct err *add_change(const struct attribute *row,
 	change.digest_before = before ? before->digest : 0;
 	change.digest = after ? after->digest : 0;
 	change.first = before ? after && before->pristine : row->once;
+	change.outside = items_are_outside(row, before);
 	if (only_offset(&change))
 		change.weight = WEIGHT_LOW;
 	return push_change(ret, &change);
@@ -368,6 +379,7 @@ static struct err *add_rest(const struct attribute *row,
 	}
 	change.digest_before = items_digest(before);
 	change.digest = items_digest(after);
+	change.outside = items_are_outside(row, true);
 	return push_change(ret, &change);
 }
 

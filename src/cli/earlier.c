@@ -145,6 +145,7 @@ static enum finding_severity severity_named(const char *name)
 static struct err *report_earlier(struct detection *detection,
 				  struct earlier_finding *from)
 {
+	const char *isolation = earlier_text(from, "isolation");
 	_cleanup_(finding_free) struct finding finding = {
 		.kind = from->kind,
 		.detector = detection->step->detector->name,
@@ -160,6 +161,7 @@ static struct err *report_earlier(struct detection *detection,
 		.earlier = strdup(from->kept.json),
 		.record = strdup(from->kept.replay),
 	};
+	TRY(str_copy(*isolation ? isolation : NULL, &finding.isolation));
 	if (!finding.id || !finding.message || !finding.replay ||
 	    !finding.earlier || !finding.record)
 		return err_nomem();

@@ -43,6 +43,7 @@ struct dependence {
 	struct finding_failure failure; /* of the failing one */
 	struct strv polluted;		/* roots; see roots_known */
 	size_t polluted_together; /* how many of them, only together; 0: each */
+	bool polluted_outside;	  /* some of them outlive the process */
 	bool roots_known;	  /* looked for; and restoring works here */
 	bool roots_in_vain;	  /* none of what is compared turns it */
 	size_t repeats; /* how many times both orders were confirmed */

@@ -16,6 +16,7 @@ void finding_free(struct finding *finding)
 	free(finding->message);
 	free(finding->replay);
 	free(finding->hint);
+	free(finding->isolation);
 	free(finding->earlier);
 	free(finding->record);
 	*finding = (struct finding){};
@@ -30,6 +31,15 @@ struct err *finding_take_evidence(struct finding *finding, void *record,
 	memcpy(finding->evidence, record, size);
 	memset(record, 0, size);
 	return NULL;
+}
+
+struct err *finding_isolate(struct finding *finding, const char *framework)
+{
+	finding->severity = FINDING_LOW;
+	return str_format(&finding->isolation,
+			  "only where tests share a process, and %s runs them "
+			  "in processes of their own",
+			  framework);
 }
 
 void findings_free(struct findings *findings)

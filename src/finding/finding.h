@@ -59,7 +59,9 @@ struct finding {
 	char *message; /* one sentence */
 	char *replay;  /* the command that reproduces it */
 	char *hint;    /* what to do about it, one sentence; NULL: not known */
-	bool known;    /* the baseline lists it, or it is suppressed */
+	/* Why the user's own runs do not show it, one sentence; NULL: they may. */
+	char *isolation;
+	bool known; /* the baseline lists it, or it is suppressed */
 	bool suppressed;
 	/*
 	 * Of an earlier run, where this one did not come to it: as JSON has it,
@@ -94,6 +96,13 @@ static inline const char *finding_detector(const struct finding *finding)
 {
 	return finding->detector ? finding->detector : finding->kind->command;
 }
+
+/*
+ * It shows only where tests share a process that a framework (suite_test.isolated_by)
+ * gives each its own: of low severity.
+ */
+struct err *finding_isolate(struct finding *finding,
+			    const char *framework) _must_check_;
 
 const char *finding_severity_name(enum finding_severity severity);
 

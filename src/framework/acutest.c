@@ -24,6 +24,7 @@
 #include "framework/adapter.h"
 #include "native/calls.h"
 #include "native/framework.h"
+#include "native/session.h"
 #include "tracee/memory.h"
 
 #define TESTS_MAX 1000000
@@ -71,6 +72,18 @@ static bool acutest_find(const struct run *run, const char *const *names,
 	return *names;
 }
 
+/* Short options may stand together: "-vE". */
+static bool acutest_has_short_option(const struct run *run, char option)
+{
+	char *const *argv = run->session->suite.options.argv;
+	for (size_t i = 1; argv[0] && argv[i]; i++) {
+		if (argv[i][0] == '-' && argv[i][1] != '-' &&
+		    strchr(argv[i], option))
+			return true;
+	}
+	return false;
+}
+
 static struct err *acutest_add_test(struct run *run, uint64_t address)
 {
 	struct acutest_test test;
@@ -83,7 +96,12 @@ static struct err *acutest_add_test(struct run *run, uint64_t address)
 			       &line);
 	if (run_tests(run) >= TESTS_MAX)
 		return adapter_unknown_version(run, "too many tests");
-	return run_add_test(run, name, file, line, false, address, 0);
+	TRY(run_add_test(run, name, file, line, false, address, 0));
+	if (!adapter_has_argument(run, "--no-exec") &&
+	    !adapter_has_argument(run, "--exec=never") &&
+	    !acutest_has_short_option(run, 'E'))
+		run_isolate_test(run);
+	return NULL;
 }
 
 /* The thread is at the entry of acutest_do_run_(). */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "native/framework.h"
+#include "native/session.h"
 #include "program/place.h"
 
 static const char *adapter_title(const struct run *run)
@@ -152,6 +153,16 @@ bool adapter_runs_naturally(const struct run *run)
 	while (at < n && run_disabled(run, at))
 		at++;
 	return at == n;
+}
+
+bool adapter_has_argument(const struct run *run, const char *argument)
+{
+	char *const *argv = run->session->suite.options.argv;
+	for (size_t i = 1; argv[0] && argv[i]; i++) {
+		if (!strcmp(argv[i], argument))
+			return true;
+	}
+	return false;
 }
 
 struct err *adapter_find_place(struct run *run, struct thread *thread,

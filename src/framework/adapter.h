@@ -53,6 +53,9 @@ struct err *adapter_function_missing(const struct run *run, const char *symbol,
  */
 bool adapter_runs_naturally(const struct run *run);
 
+/* Did the user give the program this argument? */
+bool adapter_has_argument(const struct run *run, const char *argument);
+
 /*
  * Where the thread is in the project's own code, not the framework's; *@ret_file is
  * NULL where that is not known.

@@ -94,6 +94,7 @@ struct check {
 	uint64_t suites;      /* its own list */
 	uint32_t fork_status; /* its own choice */
 	bool old;	      /* before MINOR_PLACES */
+	bool isolates;	      /* by that, while its tests are listed */
 	bool waiting;	      /* for our fixture */
 	bool group_failed;    /* the unchecked set-up did */
 	struct raddr points;  /* functions of ours; 0: no points are wanted */
@@ -360,6 +361,7 @@ static struct err *check_add_test(struct run *run,
 				  const struct check_found *found,
 				  const char *group, size_t group_id)
 {
+	const struct check *check = run->state;
 	const struct check_test_function *function = &found->function;
 	_cleanup_(freep) char *name = NULL, *file = NULL;
 	_cleanup_(str_freep) struct str full = STR_INIT;
@@ -368,8 +370,23 @@ static struct err *check_add_test(struct run *run,
 	TRY(str_appendf(&full, "%s/%s", group, name));
 	if (function->start != 0 || function->end != 1)
 		TRY(str_appendf(&full, ":%d", found->i));
-	return run_add_test(run, full.s, file, line, false, run_tests(run),
-			    group_id);
+	TRY(run_add_test(run, full.s, file, line, false, run_tests(run),
+			 group_id));
+	if (check->isolates)
+		run_isolate_test(run);
+	return NULL;
+}
+
+/* As srunner_fork_status() decides: what the program chose, or its environment. */
+static struct err *check_read_isolates(struct run *run, uint64_t runner)
+{
+	struct check *check = run->state;
+	uint32_t status;
+	TRY(run_u32(run, RADDR(runner + check->at.fork_status), &status));
+	const char *said = getenv("CK_FORK");
+	check->isolates = status == FORK ||
+			  (status != NO_FORK && (!said || strcmp(said, "no")));
+	return NULL;
 }
 
 /* Groups that are not test cases, also by their first test's number. */
@@ -388,6 +405,7 @@ static struct err *check_discover_runner(struct run *run, struct thread *thread)
 	size_t id = 0; /* its first test's number */
 	size_t suite_id = 0, runner_id = run_tests(run);
 	TRY(check_find_tests(run, thread, &list));
+	TRY(check_read_isolates(run, thread_arg(thread, 0)));
 	TRY(run_declare_group(run, RUNNER_GROUP | runner_id, 0));
 	for (size_t i = 0; i < list.n; i++) {
 		const struct check_found *found = &list.data[i];

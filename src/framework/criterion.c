@@ -200,11 +200,13 @@ static struct err *criterion_add_tests(struct run *run, uint64_t n)
 	if (n > PARAMETERS_MAX || run_tests(run) > TESTS_MAX ||
 	    criterion->test_at & ~ADDRESS_MASK)
 		return adapter_unknown_version(run, "too many tests");
-	for (uint64_t i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++) {
 		TRY(run_add_test(run, full, run_source(run, file), line,
 				 disabled,
 				 criterion->test_at | i << PARAMETER_SHIFT,
 				 criterion->suite_at));
+		run_isolate_test(run);
+	}
 	return NULL;
 }
 

@@ -115,6 +115,7 @@ struct munit_options {
 	struct address_list values;
 	struct address_list kept; /* what the framework gets of them */
 	bool seeded;
+	bool shares; /* --no-fork: the user's runs have one process */
 };
 
 static void munit_options_free(struct munit_options *options)
@@ -175,6 +176,7 @@ static struct err *munit_take_option(struct run *run, const uint64_t *argv,
 	int words = munit_option_words(text);
 	size_t n = MIN(1 + (size_t)MAX(words, 0), argc);
 	*ret_n = n;
+	options->shares |= !strcmp(text, "--no-fork");
 	if (munit_drops_option(text))
 		return NULL;
 	options->seeded |= !strcmp(text, "--seed");
@@ -352,6 +354,8 @@ static struct err *munit_add_test(struct run *run,
 		TRY(munit_append_choices(run, &list, &full));
 		TRY(run_add_test(run, full.s, file, line, false,
 				 address | i << COMBINATION_SHIFT, call));
+		if (!options->shares)
+			run_isolate_test(run);
 	}
 	return NULL;
 }
@@ -407,6 +411,10 @@ static struct err *munit_discover_call(struct run *run, struct thread *thread)
 				  "more than %d calls of munit_suite_main()",
 				  CALLS_MAX);
 	TRY(munit_read_options(run, &thread->regs, &options));
+	/* It may be built without (MUNIT_NO_FORK). */
+	static const char *const forks[] = { "fork" };
+	options.shares |=
+		!program_uses_any(run->program, forks, ARRAY_SIZE(forks));
 	TRY(run_declare_group(run, call, 0));
 	TRY(munit_add_suite(run, &options, thread_arg(thread, 0), "", call, 0));
 	return calls_skip(run, thread, 0);

@@ -80,7 +80,10 @@ static struct err *tinytest_add_test(struct run *run, uint64_t prefix_at,
 	program_function_place(run->program, RADDR(test->function), &file,
 			       &line);
 	bool disabled = test->flags & (TT_SKIP | TT_OFF_BY_DEFAULT);
-	return run_add_test(run, full, file, line, disabled, at, prefix_at);
+	TRY(run_add_test(run, full, file, line, disabled, at, prefix_at));
+	if (test->flags & TT_FORK && !adapter_has_argument(run, "--no-fork"))
+		run_isolate_test(run);
+	return NULL;
 }
 
 static struct err *tinytest_add_group(struct run *run,

@@ -143,6 +143,7 @@ struct framework {
 	/*
 	 * By default it runs each test in a process of its own, and the adapter
 	 * makes them share one: how that is called, e.g. "as with --no-fork".
+	 * Of each test that is so in the user's runs, run_isolate_test() tells.
 	 */
 	const char *isolation;
 	/*

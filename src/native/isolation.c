@@ -22,7 +22,7 @@ struct isolation_passes {
 void isolation_note_failure(struct session *session, size_t test)
 {
 	/* While they are run once more, the list is in use. */
-	if (session->framework->isolation && !session->told_isolation &&
+	if (session->isolates && !session->told_isolation &&
 	    session->failed.n < CHECKED_MAX)
 		err_ignore(vec_push(&session->failed, test));
 }

@@ -147,6 +147,8 @@ void run_ready(struct run *run, struct thread *thread);
 struct err *run_add_test(struct run *run, const char *name, const char *file,
 			 unsigned line, bool disabled, uint64_t handle,
 			 uint64_t group) _must_check_;
+/* In the user's runs the framework gives the test added last its own process. */
+void run_isolate_test(struct run *run);
 size_t run_tests(const struct run *run);
 bool run_disabled(const struct run *run, size_t test);
 const char *run_name(const struct run *run, size_t test);

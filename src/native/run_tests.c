@@ -1,6 +1,7 @@
 /* The tests that adapters add, and what they declare about them (run.h). */
 #include <stdio.h>
 
+#include "native/framework.h"
 #include "native/session.h"
 #include "suite/declare.h"
 
@@ -54,6 +55,16 @@ struct err *run_add_test(struct run *run, const char *name, const char *file,
 	if (map_u64_get(&session->by_handle, handle, &known))
 		return NULL;
 	return map_u64_put(&session->by_handle, handle, index);
+}
+
+void run_isolate_test(struct run *run)
+{
+	struct session *session = run->session;
+	struct suite_test *last =
+		&session->suite.tests.data[session->suite.tests.n - 1];
+	if (!session->relisting)
+		last->isolated_by = session->framework->own.title;
+	session->isolates |= !session->relisting;
 }
 
 struct err *run_add_group(struct run *run, uint64_t group, uint64_t parent)

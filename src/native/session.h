@@ -105,6 +105,7 @@ struct session {
 	size_t reported;    /* entries of the order passed to it */
 	bool unhappy;	    /* some test of this order did not pass */
 	VEC(size_t) failed; /* tests of this order, for isolation.c */
+	bool isolates; /* the user's runs give tests processes of their own */
 	bool told_isolation;
 	bool want_output;
 	struct between *between;     /* NULL: not known yet */

@@ -218,6 +218,58 @@ static struct err *order_find_leftovers(const struct pollution *pollution,
 	return str_copy(path->after, &dependence->left.after);
 }
 
+/* ---- whether the user's own runs show it ---- */
+
+/* The framework that keeps from others what these tests leave; NULL: none does. */
+static const char *who_isolates(const struct finding_run *run,
+				const struct map_u64 *culprits)
+{
+	const char *by = NULL;
+	for (size_t i = 0; i < run->tests->n; i++) {
+		uint64_t is_culprit;
+		if (!map_u64_get(culprits, i, &is_culprit))
+			continue;
+		by = run->tests->tests[i].isolated_by;
+		if (!by)
+			return NULL;
+	}
+	return by;
+}
+
+static bool leave_outside(const struct pollution *pollution,
+			  const struct map_u64 *culprits)
+{
+	for (size_t i = 0; i < pollution->findings.n; i++) {
+		const struct finding *finding = &pollution->findings.data[i];
+		uint64_t is_culprit;
+		if (map_u64_get(culprits, finding->test, &is_culprit) &&
+		    change_outlives_process(&leftover_of(finding)->change))
+			return true;
+	}
+	return false;
+}
+
+/* Where it is not known through what, all that its culprits leave counts. */
+static struct err *order_isolate(const struct finding_run *run,
+				 const struct pollution *pollution,
+				 const struct dependence *dependence,
+				 struct finding *finding)
+{
+	_cleanup_(map_u64_freep) struct map_u64 culprits = MAP_INIT;
+	const struct order_tests *failing = &dependence->failing;
+	TRY(note_culprits(dependence, &culprits));
+	if (dependence->class == ORDER_UNEXPLAINED) {
+		for (size_t i = 0; i < failing->n; i++)
+			TRY(map_u64_put(&culprits, failing->data[i], 1));
+	}
+	const char *by = who_isolates(run, &culprits);
+	bool outside =
+		dependence->polluted.n
+			? dependence->polluted_outside
+			: !pollution || leave_outside(pollution, &culprits);
+	return by && !outside ? finding_isolate(finding, by) : NULL;
+}
+
 struct err *order_finding_make(const struct finding_run *run,
 			       const struct pollution *pollution,
 			       struct dependence *dependence,
@@ -244,6 +296,7 @@ struct err *order_finding_make(const struct finding_run *run,
 	TRY(finding_id(&dependence_kind, 0, test, NULL, &finding.id));
 	TRY(order_make_message(run, dependence, &finding.message));
 	TRY(finding_replay(finding.id, &finding.replay));
+	TRY(order_isolate(run, pollution, dependence, &finding));
 	TRY(finding_take_evidence(&finding, dependence, sizeof(*dependence)));
 	*ret = finding;
 	finding = (struct finding){};

@@ -66,6 +66,7 @@ static struct err *roots_add_root(struct roots_trial *trial, size_t root)
 {
 	struct dependence *finding = trial->finding;
 	const struct change *change = &trial->roots[root];
+	finding->polluted_outside |= change_outlives_process(change);
 	if (!finding->left.change.n && change->n)
 		TRY(change_copy(change, &finding->left.change));
 	return strv_add(&trial->finding->polluted, trial->roots[root].root);
@@ -178,6 +179,7 @@ void order_forget_roots(struct dependence *finding)
 {
 	strv_free(&finding->polluted);
 	finding->polluted_together = 0;
+	finding->polluted_outside = false;
 	finding->roots_known = finding->roots_in_vain = false;
 	change_free(&finding->left.change);
 	finding->left.change = (struct change){};

@@ -122,6 +122,9 @@ struct err *pollution_finding_make(const struct finding_run *run,
 		       &finding.id));
 	TRY(pollution_make_message(test, leftover, &finding.message));
 	TRY(make_replay(run, leftover, &finding.replay));
+	const char *isolated_by = run->tests->tests[leftover->test].isolated_by;
+	if (isolated_by && !change_outlives_process(change))
+		TRY(finding_isolate(&finding, isolated_by));
 	TRY(finding_take_evidence(&finding, leftover, sizeof(*leftover)));
 	*ret = finding;
 	finding = (struct finding){};

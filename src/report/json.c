@@ -192,14 +192,16 @@ static struct err *make_earlier(const struct finding *finding, json_t **ret)
 	return NULL;
 }
 
-/* One of the lines of a block (report/block.h), as text. */
-static struct err *make_line(struct err *(*append)(const struct finding *,
-						   struct str *),
-			     const struct finding *finding, json_t **ret)
+/* One of the lines of a block (report/block.h), as text, and what goes with it. */
+static struct err *
+make_line(struct err *(*append)(const struct finding *, struct str *),
+	  const struct finding *finding, const char *more, json_t **ret)
 {
 	_cleanup_(str_freep) struct str line = STR_INIT;
 	if (append)
 		TRY(append(finding, &line));
+	if (more)
+		TRY(str_appendf(&line, "%s%s", line.n ? "; " : "", more));
 	*ret = line.n ? value_text(line.s) : json_null();
 	return *ret ? NULL : err_nomem();
 }
@@ -211,10 +213,11 @@ static struct err *add_lines(const struct finding *finding, json_t *object)
 	json_t *headline = NULL, *reason = NULL;
 	bool explains =
 		kind->explains_failure && kind->explains_failure(finding);
-	TRY(make_line(kind->append_head, finding, &headline));
+	TRY(make_line(kind->append_head, finding, NULL, &headline));
 	if (json_object_set_new(object, "headline", headline))
 		return err_nomem();
-	TRY(make_line(kind->append_about, finding, &reason));
+	TRY(make_line(kind->append_about, finding, finding->isolation,
+		      &reason));
 	return json_object_set_new(object, "reason", reason) ||
 			       json_object_set_new(object, "explains_failure",
 						   json_boolean(explains))
@@ -227,13 +230,15 @@ struct err *report_finding_json(const struct finding *finding, json_t **ret)
 	if (finding->earlier)
 		return make_earlier(finding, ret);
 	_cleanup_(value_freep) json_t *object = json_pack(
-		"{s:s, s:s, s:o, s:s, s:o, s:b, s:b, s:o, s:o, s:s}", "id",
-		finding->id, "kind", finding->kind->name, "test",
+		"{s:s, s:s, s:o, s:s, s:o, s:b, s:b, s:o, s:o, s:o*, s:s}",
+		"id", finding->id, "kind", finding->kind->name, "test",
 		value_text(finding_test(finding)), "severity",
 		finding_severity_name(finding->severity), "message",
 		value_text(finding->message), "known", (int)finding->known,
 		"suppressed", (int)finding->suppressed, "replay",
 		value_text(finding->replay), "hint", value_text(finding->hint),
+		"isolation",
+		finding->isolation ? value_text(finding->isolation) : NULL,
 		"help", report_kind_of(finding)->help);
 	const struct report_kind *kind = report_kind_of(finding);
 	/* Takes the fields over, and fails if either is NULL. */

@@ -136,6 +136,8 @@ static struct err *junit_append_finding(struct str *str,
 		TRY(append_earlier_failure(str, finding));
 	else if (kind->append_detail)
 		TRY(kind->append_detail(finding, str));
+	if (finding->isolation)
+		TRY(str_appendf(str, "%s\n", finding->isolation));
 	if (finding->hint)
 		TRY(str_appendf(str, "hint: %s\n", finding->hint));
 	return str_appendf(str, "reproduce: %s\n", finding->replay);

@@ -46,6 +46,8 @@ void kind_write_indented(const struct str *line, FILE *out)
 
 struct err *kind_write_hint(const struct finding *finding, FILE *out)
 {
+	if (finding->isolation)
+		fprintf(out, INDENT "%s\n", finding->isolation);
 	_cleanup_(str_freep) struct str line = STR_INIT;
 	if (!finding->hint)
 		return NULL;

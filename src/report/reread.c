@@ -230,6 +230,7 @@ static struct err *reread_finding(struct reread *reread, const json_t *value)
 	TRY(str_copy(message, &finding.message));
 	TRY(str_copy(replay, &finding.replay));
 	TRY(str_copy(reread_text(value, "hint"), &finding.hint));
+	TRY(str_copy(reread_text(value, "isolation"), &finding.isolation));
 	reread_place(value, &finding);
 	TRY(vec_push(&reread->findings, finding));
 	finding = (struct finding){};

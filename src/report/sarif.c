@@ -318,6 +318,8 @@ static json_t *make_message(const struct finding *finding)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	struct err *err = str_append(&text, finding->message);
+	if (!err && finding->isolation)
+		err = str_appendf(&text, "; %s", finding->isolation);
 	if (!err && finding->hint)
 		err = str_appendf(&text, ". %s", finding->hint);
 	err_ignore(err);

@@ -48,7 +48,8 @@ struct change {
 	char *root;
 	char *file; /* its declaration; NULL: unknown */
 	unsigned line;
-	bool first; /* initialised for the first time, not changed */
+	bool first;   /* initialised for the first time, not changed */
+	bool outside; /* of process state: other processes find it, too */
 	enum change_weight weight;
 	struct change_path *paths; /* the first few */
 	size_t n;
@@ -66,6 +67,11 @@ struct change {
 
 DEFINE_VEC(changes, struct change)
 
+/* Does the next process find it, too? */
+static inline bool change_outlives_process(const struct change *change)
+{
+	return change->where == CHANGE_FILE || change->outside;
+}
 /* Is what changed gone? */
 bool change_is_removal(const struct change *change);
 /* Does this short value say that there is nothing: no object, no number? */

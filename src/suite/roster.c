@@ -11,6 +11,7 @@ static struct err *copy_test(const struct suite_test *test,
 		.file = test->file ? strdup(test->file) : NULL,
 		.line = test->line,
 		.disabled = test->disabled,
+		.isolated_by = test->isolated_by,
 	};
 	return ret->name && (ret->file || !test->file) ? NULL : err_nomem();
 }

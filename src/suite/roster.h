@@ -13,7 +13,8 @@ struct roster_test {
 	const char *name;
 	const char *file; /* NULL: unknown; as the compiler was given it */
 	unsigned line;
-	bool disabled; /* the suite itself would not run it */
+	bool disabled;		 /* the suite itself would not run it */
+	const char *isolated_by; /* as suite_test has it */
 };
 
 struct roster {

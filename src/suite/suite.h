@@ -241,6 +241,11 @@ struct suite_test {
 	char *file; /* NULL: unknown; as the compiler was given it */
 	unsigned line;
 	bool disabled; /* the suite itself would not run it */
+	/*
+	 * The framework that runs it in a process of its own, in the user's runs: what
+	 * it leaves in its process reaches no other test there. Static; NULL: none.
+	 */
+	const char *isolated_by;
 
 	/*
 	 * What the suite declares of its place in an order (suite/declare.h).
