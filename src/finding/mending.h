@@ -28,4 +28,5 @@ static inline void mending_freep(struct mending *mending)
 }
 
 /* Of what is neither a file nor process state there is none. */
-struct err *mending_of(const struct change *change, struct mending *ret) _must_check_;
+struct err *mending_of(const struct change *change,
+		       struct mending *ret) _must_check_;

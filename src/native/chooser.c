@@ -198,12 +198,18 @@ void chooser_begin(struct chooser *chooser, size_t test)
 	begin_epoch(chooser, 1);
 }
 
+void chooser_pause(struct chooser *chooser)
+{
+	if (chooser_chooses(chooser))
+		__atomic_store_n(&chooser->block->active, 0, __ATOMIC_RELEASE);
+}
+
 void chooser_end(struct chooser *chooser, const struct suite_observer *observer,
 		 size_t entry, size_t test)
 {
 	if (!chooser_chooses(chooser))
 		return;
-	__atomic_store_n(&chooser->block->active, 0, __ATOMIC_RELEASE);
+	chooser_pause(chooser);
 	if (observer && observer->chosen)
 		observer->chosen(observer->data, entry, test, chooser->block);
 }

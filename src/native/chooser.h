@@ -39,7 +39,11 @@ void chooser_starts(struct chooser *chooser);
 void chooser_ready(struct chooser *chooser);
 /* Choices stop the process (wire_choices.stop), and go on doing so. */
 void chooser_stop(struct chooser *chooser, bool stop);
-/* A test begins; it ended, which is reported to the observer. */
+/*
+ * A test begins; it is over, and only how the program ends is waited for; it ended,
+ * which is reported to the observer.
+ */
 void chooser_begin(struct chooser *chooser, size_t test);
+void chooser_pause(struct chooser *chooser);
 void chooser_end(struct chooser *chooser, const struct suite_observer *observer,
 		 size_t entry, size_t test);

@@ -482,6 +482,8 @@ struct err *run_end(struct run *run, enum outcome outcome)
 	bool last = run->next >= run->n && !run->parting;
 	if (run->defer && !run->outcome && last) {
 		run->deferred = true;
+		/* What the runner does from here on is not the test's. */
+		chooser_pause(run->session->chooser);
 		return NULL;
 	}
 	TRY(finish_test(run, outcome, false));

@@ -59,8 +59,8 @@ static bool takes_condition(const struct source_file *source, size_t at)
 		depth -= strchr(")]}", c) && c && depth;
 		if (c == ',' && depth == 1)
 			return false;
-		compares |= (c == '=' || c == '!') &&
-			    source->plain[i + 1] == '=';
+		compares |=
+			(c == '=' || c == '!') && source->plain[i + 1] == '=';
 	}
 	return compares;
 }
@@ -209,7 +209,7 @@ struct err *spelling_names(const struct source_file *source, const char *code,
 
 /* ---- headers ---- */
 
-static const char *const c_headers[] = { "assert", "ctype",  "errno", "fenv",
+static const char *const c_headers[] = { "assert", "ctype",  "errno",  "fenv",
 					 "locale", "math",   "signal", "stdio",
 					 "stdlib", "string", "time" };
 
