@@ -153,6 +153,40 @@ void sandbox_mounts_open(struct sandbox_mounts *mounts)
 	mounts->n = kept;
 }
 
+/* ---- questions ---- */
+
+const struct sandbox_mount *
+sandbox_mounts_find(const struct sandbox_mounts *mounts, const char *path)
+{
+	const struct sandbox_mount *best = NULL;
+	for (size_t i = 0; i < mounts->n; i++) {
+		const struct sandbox_mount *mount = &mounts->data[i];
+		if ((!strcmp(mount->path, path) ||
+		     path_is_below(path, mount->path)) &&
+		    (!best || strlen(mount->path) >= strlen(best->path)))
+			best = mount;
+	}
+	return best;
+}
+
+bool sandbox_mounts_has(const struct sandbox_mounts *mounts, const char *path)
+{
+	const struct sandbox_mount *mount = sandbox_mounts_find(mounts, path);
+	return mount && !strcmp(mount->path, path);
+}
+
+bool sandbox_mounts_below(const struct sandbox_mounts *mounts, const char *path)
+{
+	for (size_t i = 0; i < mounts->n; i++) {
+		const char *mount = mounts->data[i].path;
+		if (strcmp(mount, path) != 0 && path_is_below(mount, path))
+			return true;
+	}
+	return false;
+}
+
+/* ---- reading ---- */
+
 /* In a chroot it may be no mount, or none that is listed. */
 static struct err *mounts_add_root(struct sandbox_mounts *mounts)
 {

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,7 @@
 /* Of memory; what tests write counts, and what they read does not. */
 #define LAYERS_OPTIONS "mode=0755,size=75%,inode32"
 
-/* A name by which the kernel finds what a descriptor is, blanks or not. */
-struct fd_path {
-	char s[32];
-};
-
-static struct fd_path fd_path_make(int fd)
+struct fd_path fd_path_make(int fd)
 {
 	struct fd_path path;
 	snprintf(path.s, sizeof(path.s), "/proc/self/fd/%d", fd);
@@ -109,10 +105,10 @@ static void copy_attributes(const char *from, const char *to)
 }
 
 /* The overlay shows those of the upper folder. */
-static struct err *make_upper(int layers, const char *name, int lower)
+struct err *sandbox_make_upper(int layers, const char *name, int lower)
 {
 	struct fd_path from = fd_path_make(lower);
-	char to[64];
+	char to[PATH_MAX];
 	struct stat st;
 	if (mkdirat(layers, name, 0755) < 0)
 		return err_errno(errno, "cannot make a layer");
@@ -232,16 +228,16 @@ struct err *sandbox_overlay(struct sandbox_site *site, int fd,
 	size_t layer = site->n_layers++;
 	int layers = site->layers;
 	if (site->disks) {
-		size_t disk = sandbox_disk_for(site->disks, target);
+		size_t disk = sandbox_disk_for(site->disks, path);
 		if (disk == site->disks->n)
 			return err_create(ERR_SUITE,
 					  "no disk is left to cover '%s'",
-					  target);
+					  path);
 		layers = site->disk_fds.data[disk];
 	}
 	snprintf(upper, sizeof(upper), "upper%zu", layer);
 	snprintf(work, sizeof(work), "work%zu", layer);
-	TRY(make_upper(layers, upper, fd));
+	TRY(sandbox_make_upper(layers, upper, fd));
 	if (mkdirat(layers, work, 0700) < 0)
 		return err_errno(errno, "cannot make a layer");
 	TRY(mount_overlay(site, fd, layers, layer, target));
@@ -257,15 +253,27 @@ struct err *sandbox_bind(int fd, const char *target)
 	return NULL;
 }
 
-struct err *sandbox_make_read_only(const char *target)
+static struct err *remount_with(const char *target, unsigned long flags)
 {
 	struct statvfs st;
-	unsigned long flags = MS_BIND | MS_REMOUNT | MS_RDONLY;
 	if (statvfs(target, &st) < 0)
 		return err_errno(errno, "cannot examine '%s'", target);
 	/* In a user namespace, what is set cannot be taken away. */
-	flags |= flags_of_mount(&st);
+	flags |= flags_of_mount(&st) | MS_BIND | MS_REMOUNT;
 	if (mount(NULL, target, NULL, flags, NULL) < 0)
-		return err_errno(errno, "cannot make '%s' read-only", target);
+		return err_errno(errno, "cannot mount '%s' otherwise", target);
 	return NULL;
+}
+
+struct err *sandbox_make_read_only(const char *target)
+{
+	return remount_with(target, MS_RDONLY);
+}
+
+struct err *sandbox_take_flags(int fd, const char *target)
+{
+	struct statvfs st;
+	if (fstatvfs(fd, &st) < 0)
+		return err_errno(errno, "cannot examine '%s'", target);
+	return remount_with(target, flags_of_mount(&st));
 }

@@ -44,6 +44,8 @@ static struct err *enter_namespaces(void)
 struct covered_place {
 	char *path; /* links resolved */
 	int fd;
+	bool is_assembled; /* something is mounted below it */
+	struct sandbox_pieces pieces;
 };
 
 struct covered_places {
@@ -52,45 +54,18 @@ struct covered_places {
 	size_t cap;
 };
 
+static void covered_place_free(struct covered_place *place)
+{
+	free(place->path);
+	closep(&place->fd);
+	sandbox_pieces_free(&place->pieces);
+}
+
 static void covered_freep(struct covered_places *places)
 {
-	for (size_t i = 0; i < places->n; i++) {
-		free(places->data[i].path);
-		closep(&places->data[i].fd);
-	}
+	for (size_t i = 0; i < places->n; i++)
+		covered_place_free(&places->data[i]);
 	vec_free(places);
-}
-
-/* Are file systems mounted below it? Such a folder cannot be covered. */
-static bool holds_mounts(const struct sandbox_site *site, const char *path)
-{
-	for (size_t i = 0; i < site->mounts.n; i++) {
-		const char *mount = site->mounts.data[i].path;
-		if (strcmp(mount, path) != 0 && path_is_below(mount, path))
-			return true;
-	}
-	return false;
-}
-
-static bool is_mount(const struct sandbox_site *site, const char *path)
-{
-	for (size_t i = 0; i < site->mounts.n; i++) {
-		if (!strcmp(site->mounts.data[i].path, path))
-			return true;
-	}
-	return false;
-}
-
-static bool is_on_files(const char *path, const struct sandbox_site *site)
-{
-	const struct sandbox_mount *best = NULL;
-	for (size_t i = 0; i < site->mounts.n; i++) {
-		const struct sandbox_mount *mount = &site->mounts.data[i];
-		if (!strcmp(mount->path, path) ||
-		    path_is_below(path, mount->path))
-			best = mount;
-	}
-	return best && best->has_files;
 }
 
 static bool is_own_folder(const char *path)
@@ -108,10 +83,12 @@ static void climb_to_topmost_folder(const struct sandbox_site *site, char *path)
 {
 	for (;;) {
 		char *slash = strrchr(path, '/');
-		if (is_mount(site, path) || !slash || slash == path)
+		if (sandbox_mounts_has(&site->mounts, path) || !slash ||
+		    slash == path)
 			return;
 		*slash = '\0';
-		if (!is_own_folder(path) || holds_mounts(site, path)) {
+		if (!is_own_folder(path) ||
+		    sandbox_mounts_below(&site->mounts, path)) {
 			*slash = '/';
 			return;
 		}
@@ -133,9 +110,10 @@ static bool is_own_below(const char *path, const char *top)
 static bool covered_has(const struct covered_places *places, const char *path)
 {
 	for (size_t i = 0; i < places->n; i++) {
-		const char *top = places->data[i].path;
-		if (!strcmp(top, path) ||
-		    (path_is_below(path, top) && is_own_below(path, top)))
+		const struct covered_place *place = &places->data[i];
+		if (!strcmp(place->path, path) ||
+		    (!place->is_assembled && path_is_below(path, place->path) &&
+		     is_own_below(path, place->path)))
 			return true;
 	}
 	return false;
@@ -152,8 +130,7 @@ static void covered_drop_below(struct covered_places *places, const char *path)
 			places->data[kept++] = *place;
 			continue;
 		}
-		free(place->path);
-		closep(&place->fd);
+		covered_place_free(place);
 	}
 	places->n = kept;
 }
@@ -163,16 +140,23 @@ static struct err *covered_add(const struct sandbox_site *site,
 			       const char *wanted)
 {
 	_cleanup_(freep) char *path = wanted ? realpath(wanted, NULL) : NULL;
+	struct covered_place place = { .fd = -1 };
+	const struct sandbox_mount *on =
+		path ? sandbox_mounts_find(&site->mounts, path) : NULL;
 	struct stat st;
-	if (!path || stat(path, &st) < 0 || !S_ISDIR(st.st_mode) ||
-	    access(path, W_OK) < 0 || !is_on_files(path, site))
+	if (!on || !on->has_files || !strcmp(path, "/") ||
+	    stat(path, &st) < 0 || !S_ISDIR(st.st_mode) ||
+	    access(path, W_OK) < 0)
 		return NULL;
 	if (is_own_folder(path))
 		climb_to_topmost_folder(site, path);
-	if (holds_mounts(site, path) || covered_has(places, path))
+	if (covered_has(places, path))
 		return NULL;
-	covered_drop_below(places, path);
-	TRY(vec_push(places, (struct covered_place){ path, -1 }));
+	place.is_assembled = sandbox_mounts_below(&site->mounts, path);
+	if (!place.is_assembled)
+		covered_drop_below(places, path);
+	place.path = path;
+	TRY(vec_push(places, place));
 	path = NULL;
 	return NULL;
 }
@@ -193,6 +177,22 @@ static struct err *find_places(const struct sandbox_site *site,
 		if (site->mounts.data[i].has_files &&
 		    !site->mounts.data[i].read_only)
 			TRY(covered_add(site, ret, site->mounts.data[i].path));
+	}
+	return NULL;
+}
+
+/* While owners are known. */
+static struct err *find_pieces(const struct sandbox_site *site,
+			       struct covered_places *places)
+{
+	_cleanup_(strv_freep) struct strv paths = {};
+	for (size_t i = 0; i < places->n; i++)
+		TRY(strv_add(&paths, places->data[i].path));
+	for (size_t i = 0; i < places->n; i++) {
+		struct covered_place *place = &places->data[i];
+		if (place->is_assembled)
+			TRY(sandbox_pieces_find(site, place->path, &paths,
+						&place->pieces));
 	}
 	return NULL;
 }
@@ -239,7 +239,11 @@ static struct err *cover_places(struct sandbox_site *site,
 	qsort(places->data, places->n, sizeof(*places->data), covered_compare);
 	for (size_t i = 0; i < places->n; i++) {
 		const struct covered_place *place = &places->data[i];
-		struct err *err = sandbox_overlay(site, place->fd, place->path,
+		struct err *err =
+			place->is_assembled
+				? sandbox_assemble(site, place->fd, place->path,
+						   &place->pieces)
+				: sandbox_overlay(site, place->fd, place->path,
 						  place->path);
 		if (!err)
 			continue;
@@ -274,6 +278,7 @@ struct err *sandbox_build_places(struct sandbox_site *site)
 	TRY(check_cwd(site));
 	TRY(sandbox_mounts_read(&site->mounts));
 	TRY(find_places(site, &places));
+	TRY(find_pieces(site, &places));
 	if (access(site->cwd, W_OK) == 0 && !covered_has(&places, site->cwd))
 		return err_create(ERR_INTERNAL,
 				  "the working directory cannot be covered");

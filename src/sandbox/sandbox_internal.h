@@ -31,6 +31,13 @@ struct err *sandbox_mounts_parse(char *text,
 /* In our own namespace; drops those that cannot be seen. */
 void sandbox_mounts_open(struct sandbox_mounts *mounts);
 void sandbox_mounts_free(struct sandbox_mounts *mounts);
+/* That @path lies on; NULL: none. */
+const struct sandbox_mount *
+sandbox_mounts_find(const struct sandbox_mounts *mounts, const char *path);
+bool sandbox_mounts_has(const struct sandbox_mounts *mounts, const char *path);
+/* Is something mounted below it? */
+bool sandbox_mounts_below(const struct sandbox_mounts *mounts,
+			  const char *path);
 
 /* ---- disk.c: layers that are not in memory ---- */
 
@@ -52,6 +59,12 @@ void sandbox_disks_remove(struct sandbox_disks *disks);
 size_t sandbox_disk_for(const struct sandbox_disks *disks, const char *covered);
 
 /* ---- overlay.c: the layers ---- */
+
+/* A name by which the kernel finds what a descriptor is, blanks or not. */
+struct fd_path {
+	char s[32];
+};
+struct fd_path fd_path_make(int fd);
 
 /* While it is built. */
 struct sandbox_site {
@@ -75,6 +88,9 @@ struct sandbox_site {
 struct err *sandbox_layers_create(struct sandbox_site *site,
 				  const char *const *covered,
 				  size_t n) _must_check_;
+/* A folder @name in @layers that looks like @lower from outside. */
+struct err *sandbox_make_upper(int layers, const char *name,
+			       int lower) _must_check_;
 /*
  * Covers the folder @fd by an overlay that is mounted on @target; @path is what
  * it is called afterwards.
@@ -85,6 +101,39 @@ struct err *sandbox_overlay(struct sandbox_site *site, int fd,
 struct err *sandbox_bind(int fd, const char *target) _must_check_;
 /* Only what is seen through this one mount; others of the same stay. */
 struct err *sandbox_make_read_only(const char *target) _must_check_;
+/* What is forbidden where @fd is mounted is forbidden in @target as well. */
+struct err *sandbox_take_flags(int fd, const char *target) _must_check_;
+
+/* ---- assembled.c: folders that cannot be covered as a whole ---- */
+
+enum sandbox_piece_kind {
+	PIECE_FOLDER, /* made as well, with pieces of its own */
+	PIECE_COVERED,
+	PIECE_COPY,
+	PIECE_LINK,
+	PIECE_SHOWN, /* read-only, with all that is mounted below */
+};
+
+struct sandbox_piece {
+	char *path; /* below the folder */
+	enum sandbox_piece_kind kind;
+};
+
+struct sandbox_pieces {
+	struct sandbox_piece *data;
+	size_t n;
+	size_t cap;
+};
+
+/* What @folder is made of, folders first; @places are only shown. */
+struct err *sandbox_pieces_find(const struct sandbox_site *site,
+				const char *folder, const struct strv *places,
+				struct sandbox_pieces *ret) _must_check_;
+void sandbox_pieces_free(struct sandbox_pieces *pieces);
+/* In place of the folder @fd, which is called @path. */
+struct err *sandbox_assemble(struct sandbox_site *site, int fd,
+			     const char *path,
+			     const struct sandbox_pieces *pieces) _must_check_;
 
 /* ---- through.c: what goes through ---- */
 

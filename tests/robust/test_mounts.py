@@ -17,6 +17,7 @@ import unittest
 import runner
 from fresh import copy_tool
 
+os.environ["PATH"] += ":/usr/sbin"  # chroot
 POLYGRAPH = None
 FOLDER = None
 ORDINARY = ()  # the command that makes root an ordinary user
@@ -97,12 +98,12 @@ def can(*words):
 
 def give_to_ordinary(path):
     nobody = pwd.getpwnam("nobody")
-    os.chown(path, nobody.pw_uid, nobody.pw_gid)
+    os.chown(path, nobody.pw_uid, nobody.pw_gid, follow_symlinks=False)
 
 
 class Mounts(unittest.TestCase):
     def setUp(self):
-        self.room = os.path.join(FOLDER, self._testMethodName)
+        self.room = os.path.join(FOLDER, type(self).__name__ + "-" + self._testMethodName)
         self.work = os.path.join(self.room, "work")
         os.makedirs(self.work)
 
@@ -216,6 +217,90 @@ class UserNamespace(Mounts):
                 self.passes(done)
                 self.assertEqual(self.read("work", "written"), "before\n")
                 self.assertFalse(os.path.exists("/tmp/polygraph-renamed"))
+
+
+class Flags(Mounts):
+    """What a mount forbids is forbidden in the sandbox: programs, programs of other users, devices."""
+
+    MOUNT = 'mkdir -p "$FORBIDDING"; mount -t tmpfs -o mode=1777,noexec,nosuid,nodev tmpfs "$FORBIDDING"\n'
+
+    def check(self, become="", **options):
+        marker, written = self.write("inner\n", "marker"), self.path("flags", "written")
+        done = self.run_it(self.MOUNT + f'exec {become} "$@"', POLYGRAPH, *CHECK, "--sandbox", "always",
+                           os.path.join(FOLDER, "suite"), FORBIDDING=self.path("flags"), MARKER=marker, WRITTEN=written,
+                           **options)
+        self.assertEqual(done.stderr, "")
+        self.passes(done)
+
+    def test_first_user(self):
+        self.check()
+
+    @unittest.skipIf(os.getuid(), "only root is an ordinary user as well")
+    def test_ordinary_user(self):
+        give_to_ordinary(self.work)
+        self.check(" ".join(ORDINARY))
+
+
+class Submounts(Mounts):
+    """A folder below which something is mounted can be written to, and what was in it is there; outside nothing changes."""
+
+    MOUNT = r"""
+        mount -t tmpfs -o mode=1777 tmpfs "$PLACE/mounted"
+        mount -t tmpfs -o mode=1777 tmpfs "$PLACE/own/deep/mounted"
+        echo inner > "$PLACE/mounted/file"
+        chown --reference="$PLACE/small" "$PLACE/mounted/file"
+        look() { find "$PLACE" -path "$PLACE/work" -prune -o -printf '%p %y %s %m %u %C@ %l\n' | sort; }
+        look > "$PLACE/../before"
+        set +e
+        BECOME "$@"
+        status=$?
+        look > "$PLACE/../after"
+        exit $status
+    """
+    COMMANDS = r"""
+test -x $PLACE/small && test "$(cat $PLACE/small)" = before && echo more >> $PLACE/small && grep -q more $PLACE/small
+echo more > $PLACE/new && mv $PLACE/new $PLACE/newer && rm $PLACE/newer && ! test -e $PLACE/newer
+echo more > $PLACE/small.new && mv $PLACE/small.new $PLACE/small && rm $PLACE/small
+echo more >> $PLACE/folder/file && mkdir $PLACE/folder/made && rm -r $PLACE/folder/made
+echo more > $PLACE/own/new && mkdir $PLACE/own/made && rmdir $PLACE/own/made
+echo more >> $PLACE/own/deep/file && test "$(head -1 $PLACE/own/deep/file)" = before
+test "$(readlink $PLACE/link)" = small
+test "$(cat $PLACE/mounted/file)" = inner && echo more >> $PLACE/mounted/file && echo more > $PLACE/mounted/new
+echo more > work.out && rm work.out
+test "$(stat -c %s $PLACE/large)" = 8000000
+"""
+
+    def check(self, become="", own=lambda path: None):
+        for name in ("small", "folder/file", "own/deep/file"):
+            self.write("before\n", "place", *name.split("/"))
+        os.chmod(self.path("place", "small"), 0o755)
+        os.truncate(self.write("", "place", "large"), 8000000)
+        os.symlink("small", self.path("place", "link"))
+        for name in ("mounted", "own/deep/mounted", "work"):
+            os.makedirs(self.path("place", name))
+        os.mkdir(self.path("cache"))
+        own(self.path("cache"))
+        self.write(self.COMMANDS.replace("$PLACE", self.path("place")), "commands")
+        for where, folders, files in os.walk(self.path("place")):
+            for name in (".", *folders, *files):
+                own(os.path.join(where, name))
+        os.rmdir(self.work)
+        os.symlink("place/work", self.work)
+        for command, status in (("run", 0), ("pollution", 1)):
+            with self.subTest(command):
+                done = self.run_it(self.MOUNT.replace("BECOME", become), POLYGRAPH, command, "--sandbox", "always", "--commands",
+                                   self.path("commands"), status=status, PLACE=self.path("place"), HOME=self.path("place"),
+                                   XDG_CACHE_HOME=self.path("cache"))
+                self.assertEqual(done.stderr, "")
+                self.assertEqual(self.read("before"), self.read("after"))
+                self.assertLessEqual(set(os.listdir(self.work)), {".polygraph"})
+
+    def test_first_user(self):
+        self.check()
+
+    @unittest.skipIf(os.getuid(), "only root is an ordinary user as well")
+    def test_ordinary_user(self):
+        self.check(" ".join(ORDINARY), give_to_ordinary)
 
 
 def prepare(polygraph, folder):
