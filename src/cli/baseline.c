@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "finding/words.h"
@@ -11,6 +12,8 @@
 
 #define FILE_LIMIT ((size_t)64 << 20)
 #define ID_DIGITS 12
+/* Entries of tests that are not there any more, each named. */
+#define WARNED_MAX 10
 
 static void baseline_entry_free(struct baseline_entry *entry)
 {
@@ -133,31 +136,42 @@ struct err *baseline_read(struct baseline *baseline, const char *path,
 	return NULL;
 }
 
-struct err *baseline_check(const struct baseline *baseline,
-			   const struct roster *tests)
+struct err *baseline_name(struct map_text *names, const char *test)
 {
-	_cleanup_(map_text_freep) struct map_text names = MAP_INIT;
-	if (!baseline->entries.n || baseline->updates)
-		return NULL;
-	for (size_t i = 0; i < tests->n; i++) {
-		_cleanup_(str_freep) struct str name = STR_INIT;
-		TRY(name_append(&name, roster_name(tests, i)));
-		TRY(map_text_put(&names, name.s ? name.s : "", 1));
-	}
-	for (size_t i = 0; i < baseline->entries.n; i++) {
+	_cleanup_(str_freep) struct str name = STR_INIT;
+	TRY(name_append(&name, test));
+	return map_text_put(names, name.s ? name.s : "", 1);
+}
+
+void baseline_warn(const struct baseline *baseline,
+		   const struct map_text *names)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < baseline->entries.n && !baseline->updates; i++) {
 		const struct baseline_entry *entry = &baseline->entries.data[i];
 		uint64_t there;
-		if (entry->test && !map_text_get(&names, entry->test, &there))
-			return err_hint(
-				err_create(ERR_USAGE,
-					   "%s:%u: the suite no longer has a "
-					   "test '%s'",
-					   baseline->path, entry->line,
-					   entry->test),
-				"--update-baseline removes what is out of "
-				"date");
+		if (!entry->test || map_text_get(names, entry->test, &there))
+			continue;
+		if (n++ < WARNED_MAX)
+			log_warn("%s:%u: there is no test '%s' any more; "
+				 "--update-baseline removes what is out of "
+				 "date",
+				 baseline->path, entry->line, entry->test);
 	}
-	return NULL;
+	if (n > WARNED_MAX)
+		log_warn("%s: %zu more entries are of tests that are not there "
+			 "any more",
+			 baseline->path, n - WARNED_MAX);
+}
+
+void baseline_drop(struct baseline *baseline, const struct map_text *names)
+{
+	for (size_t i = 0; i < baseline->entries.n; i++) {
+		struct baseline_entry *entry = &baseline->entries.data[i];
+		uint64_t there;
+		entry->gone |= entry->test &&
+			       !map_text_get(names, entry->test, &there);
+	}
 }
 
 bool baseline_lists(const struct baseline *baseline, const char *id)
@@ -193,8 +207,10 @@ struct err *baseline_add(struct baseline *baseline, const char *id,
 	entry.rest = str_take(&rest);
 	if (!entry.test || !entry.rest)
 		return err_nomem();
-	if (!map_text_get(&baseline->ids, id, &at))
+	if (!map_text_get(&baseline->ids, id, &at)) {
+		baseline->added++;
 		return put_entry(baseline, &entry);
+	}
 	entry.line = baseline->entries.data[at].line;
 	baseline_entry_free(&baseline->entries.data[at]);
 	baseline->entries.data[at] = entry;
@@ -245,4 +261,18 @@ struct err *baseline_write(const struct baseline *baseline)
 	}
 	vec_free(&entries);
 	return outfile_commit(&outfile);
+}
+
+void baseline_tell(const struct baseline *baseline, FILE *out)
+{
+	_cleanup_(freep) char *path = str_escape(baseline->path);
+	size_t gone = 0;
+	for (size_t i = 0; i < baseline->entries.n; i++)
+		gone += baseline->entries.data[i].gone;
+	size_t n = baseline->entries.n - gone;
+	fprintf(out, "%s: %zu known finding%s written, %zu of them new",
+		path ? path : "?", n, n == 1 ? "" : "s", baseline->added);
+	if (gone)
+		fprintf(out, "; %zu that are gone removed", gone);
+	fputc('\n', out);
 }

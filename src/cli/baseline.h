@@ -8,14 +8,16 @@
  * begin with '#' are comments.
  *
  * Invariants:
- *  1. A line that is no entry is an error with its number, and so is one whose
- *     test the suite no longer has: nothing that is listed is without effect.
+ *  1. A line that is no entry is an error with its number. One whose test is not
+ *     there any more is a warning.
  *  2. Updating drops what was looked for and not found. What was not looked for
  *     stays.
  *
  * What it does not do: know which findings were looked for.
  */
 #pragma once
+
+#include <stdio.h>
 
 #include "base/map.h"
 #include "base/outfile.h"
@@ -37,6 +39,7 @@ struct baseline {
 	VEC(struct baseline_entry) entries;
 	struct outfile_place place; /* where it is written to */
 	bool updates;
+	size_t added; /* that were not in it */
 };
 
 /*
@@ -54,9 +57,14 @@ static inline void baseline_freep(struct baseline *baseline)
 	baseline_free(baseline);
 }
 
-/* An error where it lists tests that are not in @tests. */
-struct err *baseline_check(const struct baseline *baseline,
-			   const struct roster *tests) _must_check_;
+/* A warning for each entry whose test is not in @names (baseline_name()). */
+void baseline_warn(const struct baseline *baseline,
+		   const struct map_text *names);
+/* Such entries are gone. */
+void baseline_drop(struct baseline *baseline, const struct map_text *names);
+/* Adds a test's name as the file has it. */
+struct err *baseline_name(struct map_text *names,
+			  const char *test) _must_check_;
 bool baseline_lists(const struct baseline *baseline, const char *id);
 /* Notes which findings it lists. */
 void baseline_mark(struct baseline *baseline, struct findings *findings);
@@ -68,3 +76,5 @@ struct err *baseline_add(struct baseline *baseline, const char *id,
 			 const char *test, const char *message) _must_check_;
 /* All entries but those that are gone, in the order of their tests. */
 struct err *baseline_write(const struct baseline *baseline) _must_check_;
+/* How many it has then, and how many of them are new. */
+void baseline_tell(const struct baseline *baseline, FILE *out);

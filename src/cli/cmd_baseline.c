@@ -54,7 +54,8 @@ static const char *baseline_text(const json_t *json, const char *key)
 
 /* All that the last runs found, and nothing else. */
 static struct err *update_from_results(struct baseline *baseline,
-				       const struct store_findings *found)
+				       const struct store_findings *found,
+				       bool quiet)
 {
 	for (size_t i = 0; i < baseline->entries.n; i++)
 		baseline->entries.data[i].gone = true;
@@ -66,7 +67,10 @@ static struct err *update_from_results(struct baseline *baseline,
 				 baseline_text(json, "test"),
 				 baseline_text(json, "message")));
 	}
-	return baseline_write(baseline);
+	TRY(baseline_write(baseline));
+	if (!quiet)
+		baseline_tell(baseline, stdout);
+	return NULL;
 }
 
 /* "order-0123456789ab  found  Registry.Counts: fails after …" */
@@ -127,7 +131,8 @@ static struct err *baseline_run(const struct options *options, int argc,
 	TRY(baseline_read(&baseline, path, values->update));
 	TRY(list_results(&found));
 	if (values->update)
-		return update_from_results(&baseline, &found);
+		return update_from_results(&baseline, &found,
+					   values->common.quiet);
 	return show_baseline(&baseline, &found, values->common.quiet);
 }
 

@@ -16,6 +16,7 @@
 #include "cli/sandboxing.h"
 #include "finding/words.h"
 #include "report/reread.h"
+#include "report/verdict.h"
 #include "results/last.h"
 
 /* Files that are named as not restored, a suite that was opened. */
@@ -243,7 +244,7 @@ static struct err *detection_prepare(struct detection *detection, int argc,
 	TRY(sandboxing_begin(&state->common, &sandboxing));
 	TRY(open_first(detection));
 	TRY(roster_create(detection->suite, &detection->roster));
-	TRY(baseline_check(&detection->baseline, detection->roster));
+	TRY(known_warn(detection));
 	TRY(make_suite_words(&detection->choice, &detection->suite_words));
 	detection->run = (struct finding_run){ detection->roster,
 					       detection->suite_words };
@@ -475,53 +476,13 @@ static struct err *detection_find_all(struct detection *detection)
 
 /* ---- write and judge ---- */
 
-/* Failing tests whose failure no finding explains. */
-static struct err *fails_on_its_own(const struct detection *detection,
-				    const struct report *report, bool *ret)
+static struct err *judge_report(const struct report *report, enum status *ret)
 {
-	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
-	*ret = false;
-	for (size_t i = 0; i < report->n_findings; i++) {
-		const struct finding *finding = &report->findings[i];
-		if (finding->kind == &dependence_kind ||
-		    finding->kind == &flaky_kind ||
-		    finding->kind == &arrival_kind)
-			TRY(map_text_put(&explained, finding_test(finding), 1));
-	}
-	for (size_t i = 0; i < report->n; i++) {
-		uint64_t is_explained;
-		bool unreliable;
-		enum outcome outcome = report->tests[i].outcome;
-		if (outcome == OUTCOME_PASS || outcome == OUTCOME_SKIP ||
-		    map_text_get(&explained, report->tests[i].name,
-				 &is_explained))
-			continue;
-		TRY(known_unreliable(detection, report->tests[i].name,
-				     &unreliable));
-		*ret |= !unreliable;
-	}
-	return NULL;
-}
-
-/* New ones that are as bad as --fail-on says. */
-static size_t count_failing(const struct report *report, unsigned fail_on)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < report->n_findings; i++)
-		n += !report->findings[i].known &&
-		     (unsigned)report->findings[i].severity >= fail_on;
-	return n;
-}
-
-static struct err *judge_report(const struct detection *detection,
-				const struct report *report, enum status *ret)
-{
-	unsigned fail_on = detection->values->state.fail_on;
-	bool fails;
-	TRY(fails_on_its_own(detection, report, &fails));
-	*ret = count_failing(report, fail_on) ? STATUS_FINDINGS
-	       : fails			      ? STATUS_SUITE
-					      : STATUS_OK;
+	_cleanup_(causes_free) struct causes causes = {};
+	struct report_verdict verdict;
+	TRY(causes_group(report, &causes));
+	TRY(verdict_judge(report, &causes, &verdict));
+	*ret = (enum status)verdict_status(&verdict);
 	return NULL;
 }
 
@@ -653,8 +614,7 @@ static struct err *write_report(struct detection *detection,
 		.suite_tests = suite_count(detection->suite),
 		.roster = detection->roster,
 		.in_replay = detection->values->state.common.look,
-		.fail_on =
-			(enum finding_severity)detection->values->state.fail_on,
+		.fail_on = detection->values->state.fail_on,
 	};
 	for (size_t i = 0; i < detection->disabled.n; i++)
 		TRY(collect_disabled(&detection->collect,
@@ -672,7 +632,9 @@ static struct err *write_report(struct detection *detection,
 	report.open = detection->open_line;
 	if (*detection->rebuilt.line)
 		report.rebuilt = detection->rebuilt.line;
-	TRY(judge_report(detection, &report, ret));
+	TRY(known_mark_tests(detection, detection->collect.tests.data,
+			     detection->collect.tests.n));
+	TRY(judge_report(&report, ret));
 	TRY(tell_of_run(detection, failed ? command_status(failed) : *ret,
 			&report));
 	return show_report(detection, &report, !failed);
@@ -683,6 +645,12 @@ static struct err *write_reused(struct detection *detection, enum status *ret)
 {
 	struct report report = *reread_report(detection->reused);
 	struct report_run run = *report.run;
+	_cleanup_(freep) struct report_test *tests =
+		calloc(report.n + 1, sizeof(*tests));
+	if (!tests)
+		return err_nomem();
+	for (size_t i = 0; i < report.n; i++)
+		tests[i] = report.tests[i];
 	TRY(findings_move(&detection->findings,
 			  reread_findings(detection->reused)));
 	for (size_t i = 0; i < detection->findings.n; i++) {
@@ -690,12 +658,13 @@ static struct err *write_reused(struct detection *detection, enum status *ret)
 		detection->findings.data[i].suppressed = false;
 	}
 	report.reused = true;
-	report.fail_on =
-		(enum finding_severity)detection->values->state.fail_on;
+	report.fail_on = detection->values->state.fail_on;
 	report.findings = detection->findings.data;
 	report.n_findings = detection->findings.n;
 	TRY(known_mark(detection, &report));
-	TRY(judge_report(detection, &report, ret));
+	TRY(known_mark_tests(detection, tests, report.n));
+	report.tests = tests;
+	TRY(judge_report(&report, ret));
 	run.status = (int)*ret;
 	report.run = &run;
 	return show_report(detection, &report, false);

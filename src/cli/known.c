@@ -39,12 +39,17 @@ static bool was_searched(const struct detection *detection, const char *id)
 static struct err *note_selected(const struct detection *detection,
 				 struct map_text *ret)
 {
-	for (size_t i = 0; i < detection->order.n; i++) {
-		_cleanup_(str_freep) struct str name = STR_INIT;
-		TRY(name_append(&name, roster_name(detection->roster,
+	for (size_t i = 0; i < detection->order.n; i++)
+		TRY(baseline_name(ret, roster_name(detection->roster,
 						   detection->order.data[i])));
-		TRY(map_text_put(ret, name.s ? name.s : "", 1));
-	}
+	return NULL;
+}
+
+static struct err *known_names(const struct detection *detection,
+			       struct map_text *ret)
+{
+	for (size_t i = 0; i < detection->roster->n; i++)
+		TRY(baseline_name(ret, roster_name(detection->roster, i)));
 	return NULL;
 }
 
@@ -65,7 +70,8 @@ static struct err *known_find_gone(struct detection *detection,
 		entry->gone = entry->test ? map_text_get(&selected, entry->test,
 							 &is_selected)
 					  : all;
-		if (!entry->gone)
+		/* What is updated is told of itself. */
+		if (!entry->gone || baseline->updates)
 			continue;
 		_cleanup_(str_freep) struct str line = STR_INIT;
 		TRY(str_append(&line, entry->id));
@@ -86,25 +92,18 @@ struct err *known_mark(struct detection *detection, struct report *report)
 		TRY(hint_make(&detection->findings.data[i], framework));
 	suppressions_mark(&detection->suppressions, &detection->findings);
 	baseline_mark(&detection->baseline, &detection->findings);
+	/* They are written to it now. */
+	for (size_t i = 0; i < detection->findings.n; i++)
+		detection->findings.data[i].known |=
+			detection->baseline.updates;
 	return known_find_gone(detection, report);
 }
 
-/* Entries of tests that the suite no longer has go, too. */
-static struct err *drop_stale(struct detection *detection)
+struct err *known_warn(const struct detection *detection)
 {
-	struct baseline *baseline = &detection->baseline;
 	_cleanup_(map_text_freep) struct map_text names = MAP_INIT;
-	for (size_t i = 0; i < detection->roster->n; i++) {
-		_cleanup_(str_freep) struct str name = STR_INIT;
-		TRY(name_append(&name, roster_name(detection->roster, i)));
-		TRY(map_text_put(&names, name.s ? name.s : "", 1));
-	}
-	for (size_t i = 0; i < baseline->entries.n; i++) {
-		struct baseline_entry *entry = &baseline->entries.data[i];
-		uint64_t there;
-		entry->gone |= entry->test &&
-			       !map_text_get(&names, entry->test, &there);
-	}
+	TRY(known_names(detection, &names));
+	baseline_warn(&detection->baseline, &names);
 	return NULL;
 }
 
@@ -112,9 +111,11 @@ struct err *known_update(struct detection *detection,
 			 const struct report *report)
 {
 	struct baseline *baseline = &detection->baseline;
+	_cleanup_(map_text_freep) struct map_text names = MAP_INIT;
 	if (!baseline->updates)
 		return NULL;
-	TRY(drop_stale(detection));
+	TRY(known_names(detection, &names));
+	baseline_drop(baseline, &names);
 	for (size_t i = 0; i < report->n_findings; i++) {
 		const struct finding *finding = &report->findings[i];
 		if (!finding->suppressed)
@@ -122,11 +123,15 @@ struct err *known_update(struct detection *detection,
 					 finding_test(finding),
 					 finding->message));
 	}
-	return baseline_write(baseline);
+	TRY(baseline_write(baseline));
+	if (!detection->values->state.common.quiet)
+		baseline_tell(baseline, stderr);
+	return NULL;
 }
 
-struct err *known_unreliable(const struct detection *detection,
-			     const char *test, bool *ret)
+/* Does the baseline list it as one that fails now and then, or after others? */
+static struct err *is_unreliable(const struct baseline *baseline,
+				 const char *test, bool *ret)
 {
 	static const struct finding_kind *const kinds[] = { &flaky_kind,
 							    &dependence_kind };
@@ -134,7 +139,20 @@ struct err *known_unreliable(const struct detection *detection,
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		_cleanup_(freep) char *id = NULL;
 		TRY(finding_id(kinds[i], 0, test, NULL, &id));
-		*ret |= baseline_lists(&detection->baseline, id);
+		*ret |= baseline_lists(baseline, id);
+	}
+	return NULL;
+}
+
+struct err *known_mark_tests(const struct detection *detection,
+			     struct report_test *tests, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		tests[i].known = false;
+		if (detection->baseline.entries.n &&
+		    tests[i].outcome != OUTCOME_PASS)
+			TRY(is_unreliable(&detection->baseline, tests[i].name,
+					  &tests[i].known));
 	}
 	return NULL;
 }

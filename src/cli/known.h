@@ -8,6 +8,7 @@
 
 struct detection;
 struct report;
+struct report_test;
 
 /*
  * After all findings were added: notes which of them are known, and which of the
@@ -15,9 +16,11 @@ struct report;
  */
 struct err *known_mark(struct detection *detection,
 		       struct report *report) _must_check_;
+/* Warns of what the baseline lists of tests that are not there any more. */
+struct err *known_warn(const struct detection *detection) _must_check_;
 /* Writes the baseline, where that is asked for. */
 struct err *known_update(struct detection *detection,
 			 const struct report *report) _must_check_;
-/* Does it list @test as one that fails now and then? */
-struct err *known_unreliable(const struct detection *detection,
-			     const char *test, bool *ret) _must_check_;
+/* Of the tests that failed, which it lists as ones that do so now and then. */
+struct err *known_mark_tests(const struct detection *detection,
+			     struct report_test *tests, size_t n) _must_check_;

@@ -16,7 +16,8 @@ static const char *const onlys[] = { "all", "memory", "files", "process",
 				     NULL };
 static const unsigned only_bits[] = { SUITE_ALL, SUITE_MEMORY, SUITE_FILES,
 				      SUITE_PROCESS };
-static const char *const severities[] = { "low", "medium", "high", NULL };
+static const char *const severities[] = { "low", "medium", "high", "none",
+					  NULL };
 static const char *const file_trackings[] = { "auto", "follow", "walk", NULL };
 static const char *const trackings[] = { "auto", "scan",    "soft-dirty",
 					 "fork", "compare", NULL };
@@ -113,7 +114,7 @@ static const struct option run_options[] = {
 	  .choices = severities,
 	  .often = true,
 	  .help = "exit status 1 for new findings of at least this severity: "
-		  "low, medium (default) or high" },
+		  "low, medium (default), high or none" },
 	{ "jobs", 'j', OPTION_NUMBER, FIELD(common.jobs), .value = "N",
 	  .min = 1, .max = 4096,
 	  .often = true,

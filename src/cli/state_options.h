@@ -35,7 +35,7 @@ struct state_command_options {
 	char *baseline;
 	bool update_baseline;
 	struct option_list suppress;
-	unsigned fail_on; /* enum finding_severity */
+	unsigned fail_on; /* enum finding_severity; or FAIL_ON_NONE */
 	unsigned tracking;
 	unsigned file_tracking;
 };

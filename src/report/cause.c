@@ -333,6 +333,9 @@ static struct err *add_finding_to(struct grouping *grouping,
 	TRY(vec_push(&cause->findings, finding));
 	cause->severity = MAX(cause->severity, finding->severity);
 	cause->fresh += !finding->known;
+	if (!finding->known)
+		cause->fresh_severity =
+			MAX(cause->fresh_severity, finding->severity);
 	return note_tests(grouping, cause, object);
 }
 

@@ -46,8 +46,9 @@ struct cause {
 	 * UTF-8, and not harmless.
 	 */
 	char *name;
-	enum finding_severity severity; /* the highest */
-	size_t fresh;			/* findings that are not known */
+	enum finding_severity severity;	      /* the highest */
+	size_t fresh;			      /* findings that are not known */
+	enum finding_severity fresh_severity; /* the highest of these */
 	struct cause_findings findings;
 	struct cause_tests leave;    /* tests that leave it changed */
 	struct cause_tests misled;   /* that fail, or pass, because of it */

@@ -12,6 +12,7 @@
 #include "report/left_out.h"
 #include "report/models.h"
 #include "report/value.h"
+#include "report/verdict.h"
 
 static struct err *make_test(const struct report_test *test, bool verbose,
 			     json_t **ret)
@@ -34,14 +35,15 @@ static struct err *make_test(const struct report_test *test, bool verbose,
 	return value_made(
 		json_pack(
 			"{s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, "
-			"s:o*}",
+			"s:o*, s:o*}",
 			"name", value_text(test->name), "file",
 			value_file(test->file), "line",
 			value_line(test->file, test->line), "digest",
 			test->digest ? json_string(digest) : none, "outcome",
 			ran ? json_string(outcome_name(outcome)) : none,
 			"seconds", ran ? json_real(seconds) : none, "disabled",
-			test->disabled ? json_true() : none, "failure",
+			test->disabled ? json_true() : none, "known",
+			test->known ? json_true() : none, "failure",
 			failed ? value_failure(test->failure_file,
 					       test->failure_line,
 					       test->message)
@@ -113,12 +115,18 @@ static json_t *make_phases(const struct report_run *run)
 	return list;
 }
 
-/* Tests by outcome, findings by severity. */
-static json_t *make_totals(const struct report *report)
+/* Tests by outcome, findings and problems by severity. */
+static json_t *make_totals(const struct report *report,
+			   const struct report_verdict *verdict)
 {
 	struct report_counts counts = report_count(report);
 	size_t of[FINDING_HIGH + 1] = {};
 	size_t new = report_new_findings(report);
+	const char *fail_on =
+		report->fail_on >= FAIL_ON_NONE
+			? "none"
+			: finding_severity_name(
+				  (enum finding_severity)report->fail_on);
 	json_t *tests = json_object();
 	for (int i = OUTCOME_NONE + 1; tests && i < OUTCOMES; i++) {
 		if (json_object_set_new(
@@ -130,17 +138,24 @@ static json_t *make_totals(const struct report *report)
 	}
 	for (size_t i = 0; i < report->n_findings; i++)
 		of[report->findings[i].severity]++;
-	return json_pack("{s:o, s:{s:I, s:I, s:I, s:I, s:I}}", "tests", tests,
-			 "findings", "high", (json_int_t)of[FINDING_HIGH],
-			 "medium", (json_int_t)of[FINDING_MEDIUM], "low",
+	return json_pack("{s:o, s:{s:I, s:I, s:I, s:I, s:I}, s:o, s:I, s:s}",
+			 "tests", tests, "findings", "high",
+			 (json_int_t)of[FINDING_HIGH], "medium",
+			 (json_int_t)of[FINDING_MEDIUM], "low",
 			 (json_int_t)of[FINDING_LOW], "new", (json_int_t) new,
-			 "known", (json_int_t)(report->n_findings - new));
+			 "known", (json_int_t)(report->n_findings - new),
+			 "problems", verdict_problems(verdict), "failing",
+			 (json_int_t)verdict->failing, "fail_on", fail_on);
 }
 
 static struct err *write_totals(const struct report *report, FILE *out)
 {
 	_cleanup_(value_freep) json_t *value = NULL;
-	TRY(value_made(make_totals(report), &value));
+	_cleanup_(causes_free) struct causes causes = {};
+	struct report_verdict verdict;
+	TRY(causes_group(report, &causes));
+	TRY(verdict_judge(report, &causes, &verdict));
+	TRY(value_made(make_totals(report, &verdict), &value));
 	fputs(",\n  \"totals\": ", out);
 	return json_write_value(value, out);
 }

@@ -18,10 +18,9 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/xml.h"
-#include "finding/flaky.h"
-#include "report/cause.h"
 #include "report/kind.h"
 #include "report/value.h"
+#include "report/verdict.h"
 
 /* First line of @message; the rest is in the element's text. */
 static struct err *write_failure(const struct report_test *test,
@@ -48,12 +47,34 @@ static struct err *write_failure(const struct report_test *test,
 	return NULL;
 }
 
-static struct err *junit_write_test(const struct report_test *test,
-				    const char *class_name, bool verbose,
-				    FILE *out)
+/* What the exit status does not follow from is skipped, with the reason. */
+static struct err *write_told(const struct report_test *test, FILE *out)
 {
-	bool bad =
-		test->outcome != OUTCOME_PASS && test->outcome != OUTCOME_SKIP;
+	const char *message = test->message ? test->message : "";
+	fprintf(out, "      <skipped>known: %s%s", outcome_name(test->outcome),
+		*message ? ": " : "");
+	xml_write(message, strlen(message), false, out);
+	fputs("</skipped>\n", out);
+	return NULL;
+}
+
+static bool junit_is_bad(const struct report_test *test)
+{
+	return test->outcome != OUTCOME_PASS && test->outcome != OUTCOME_SKIP;
+}
+
+static bool junit_is_told(const struct report_test *test,
+			  const struct map_text *explained)
+{
+	return junit_is_bad(test) && verdict_why(test, explained) == WHY_KNOWN;
+}
+
+static struct err *junit_write_test(const struct report_test *test,
+				    const char *class_name,
+				    const struct map_text *explained,
+				    bool verbose, FILE *out)
+{
+	bool bad = junit_is_bad(test);
 	bool output = test->output && test->output_n && (bad || verbose);
 
 	fputs("    <testcase", out);
@@ -71,6 +92,8 @@ static struct err *junit_write_test(const struct report_test *test,
 			xml_write(test->message, strlen(test->message), false,
 				  out);
 		fputs("</skipped>\n", out);
+	} else if (junit_is_told(test, explained)) {
+		TRY(write_told(test, out));
 	} else if (bad) {
 		TRY(write_failure(test,
 				  test->outcome == OUTCOME_FAIL ? "failure"
@@ -143,26 +166,16 @@ static struct err *junit_append_finding(struct str *str,
 	return str_appendf(str, "reproduce: %s\n", finding->replay);
 }
 
-/* All of a cause are flaky tests: they fail now and then, not each time. */
-static bool is_flaky_cause(const struct cause *cause)
-{
-	for (size_t i = 0; i < cause->findings.n; i++) {
-		if (cause->findings.data[i]->kind != &flaky_kind)
-			return false;
-	}
-	return true;
-}
-
 /*
- * A cause is a test that should not fail. What the baseline lists is skipped; in
+ * A cause is a test that should not fail. It does where the exit status follows from
+ * it; else it passes, and says what was found. What the baseline lists is skipped; in
  * the schema that old versions of Jenkins have, only a text can say why.
  */
-static struct err *junit_write_cause(const struct cause *cause, FILE *out)
+static struct err *junit_write_cause(const struct cause *cause,
+				     unsigned fail_on, FILE *out)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	const struct finding *first = cause->findings.data[0];
-	const char *element =
-		is_flaky_cause(cause) ? "flakyFailure" : "failure";
 	for (size_t i = 0; i < cause->findings.n; i++) {
 		if (!cause->findings.data[i]->known || !cause->fresh)
 			TRY(junit_append_finding(&text,
@@ -177,26 +190,28 @@ static struct err *junit_write_cause(const struct cause *cause, FILE *out)
 	xml_write_attribute("name", cause->name, out);
 	xml_write_attribute("classname", class_of_cause(cause), out);
 	fputs(" time=\"0\">\n", out);
-	if (!cause->fresh) {
-		fputs("      <skipped>known: ", out);
+	if (!verdict_counts(cause, fail_on)) {
+		const char *element = cause->fresh ? "system-out" : "skipped";
+		fprintf(out, "      <%s>%s", element,
+			cause->fresh ? "" : "known: ");
 		xml_write(text.s, text.n, false, out);
-		fputs("</skipped>\n    </testcase>\n", out);
+		fprintf(out, "</%s>\n    </testcase>\n", element);
 		return NULL;
 	}
-	fprintf(out, "      <%s", element);
+	fputs("      <failure", out);
 	xml_write_attribute("message", first->message, out);
-	xml_write_attribute("type", finding_severity_name(cause->severity),
-			    out);
+	xml_write_attribute("type",
+			    finding_severity_name(cause->fresh_severity), out);
 	fputs(">", out);
 	xml_write(text.s, text.n, false, out);
-	fprintf(out, "</%s>\n    </testcase>\n", element);
+	fputs("</failure>\n    </testcase>\n", out);
 	return NULL;
 }
 
 /* Causes as a suite of their own. */
 static struct err *junit_write_causes(const struct report *report,
 				      const struct causes *causes,
-				      size_t failures, size_t skipped,
+				      const struct report_verdict *verdict,
 				      FILE *out)
 {
 	if (!causes->n)
@@ -206,9 +221,9 @@ static struct err *junit_write_causes(const struct report *report,
 	fprintf(out,
 		" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
 		"skipped=\"%zu\" time=\"0\">\n",
-		causes->n, failures, skipped);
+		causes->n, verdict->counted, causes->n - verdict->fresh);
 	for (size_t i = 0; i < causes->n; i++)
-		TRY(junit_write_cause(&causes->data[i], out));
+		TRY(junit_write_cause(&causes->data[i], report->fail_on, out));
 	fputs("  </testsuite>\n", out);
 	return NULL;
 }
@@ -258,43 +273,61 @@ static struct err *write_properties(const struct report *report, FILE *out)
 	return NULL;
 }
 
+/* How many tests are of which element. */
+struct junit_counts {
+	size_t failures, errors, skipped;
+};
+
+static struct junit_counts junit_count(const struct report *report,
+				       const struct map_text *explained)
+{
+	struct junit_counts counts = {};
+	for (size_t i = 0; i < report->n; i++) {
+		const struct report_test *test = &report->tests[i];
+		if (test->outcome == OUTCOME_SKIP ||
+		    junit_is_told(test, explained))
+			counts.skipped++;
+		else if (test->outcome == OUTCOME_FAIL)
+			counts.failures++;
+		else if (junit_is_bad(test))
+			counts.errors++;
+	}
+	return counts;
+}
+
 static struct err *junit_write(const struct report *report,
 			       const struct report_style *style, FILE *out)
 {
-	struct report_counts counts = report_count(report);
 	_cleanup_(causes_free) struct causes causes = {};
-	size_t failures = 0, skipped = 0;
+	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
+	struct report_verdict verdict;
 	/* Of a process suite the first word is "--ctest". */
 	const char *suite = report->command[0][0] == '-'
 				    ? report->framework
 				    : path_base(report->command[0]);
 
 	TRY(causes_group(report, &causes));
-	for (size_t i = 0; i < causes.n; i++) {
-		skipped += !causes.data[i].fresh;
-		failures += causes.data[i].fresh &&
-			    !is_flaky_cause(&causes.data[i]);
-	}
+	TRY(verdict_judge(report, &causes, &verdict));
+	TRY(verdict_explained(report, &explained));
+	struct junit_counts counts = junit_count(report, &explained);
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", out);
 	fprintf(out,
 		" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
 		"time=\"%.6f\">\n  <testsuite",
-		report->n + causes.n, counts.of[OUTCOME_FAIL] + failures,
-		counts.of[OUTCOME_CRASH] + counts.of[OUTCOME_TIMEOUT],
-		(double)report->ns / 1e9);
+		report->n + causes.n, counts.failures + verdict.counted,
+		counts.errors, (double)report->ns / 1e9);
 	xml_write_attribute("name", suite, out);
 	fprintf(out,
 		" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
 		"skipped=\"%zu\" time=\"%.6f\">\n",
-		report->n, counts.of[OUTCOME_FAIL],
-		counts.of[OUTCOME_CRASH] + counts.of[OUTCOME_TIMEOUT],
-		counts.of[OUTCOME_SKIP], (double)report->ns / 1e9);
+		report->n, counts.failures, counts.errors, counts.skipped,
+		(double)report->ns / 1e9);
 	TRY(write_properties(report, out));
 	for (size_t i = 0; i < report->n; i++)
-		TRY(junit_write_test(&report->tests[i], suite, style->verbose,
-				     out));
+		TRY(junit_write_test(&report->tests[i], suite, &explained,
+				     style->verbose, out));
 	fputs("  </testsuite>\n", out);
-	TRY(junit_write_causes(report, &causes, failures, skipped, out));
+	TRY(junit_write_causes(report, &causes, &verdict, out));
 	fputs("</testsuites>\n", out);
 	return NULL;
 }

@@ -32,6 +32,7 @@ struct report_test {
 	const char *file; /* as the compiler was given it; NULL: unknown */
 	unsigned line;
 	bool disabled;
+	bool known;	      /* that it fails now and then, or after others */
 	uint64_t digest;      /* of what it is made of; 0: none */
 	enum outcome outcome; /* OUTCOME_NONE in lists */
 	uint64_t ns;
@@ -108,7 +109,8 @@ struct report {
 	const char *rebuilt; /* what was not looked at again; NULL: nothing */
 	bool reused; /* nothing has changed since the last time: of that one */
 	bool in_replay; /* of a finding, which has a verdict of its own */
-	enum finding_severity fail_on; /* milder ones are told, and no more */
+	unsigned
+		fail_on; /* milder ones are told, and no more (report/verdict.h) */
 	const char
 		*open; /* what the budget left open, in a line; NULL: nothing */
 	const char *const *gone; /* of the baseline, not found any more */

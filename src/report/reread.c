@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "report/kind.h"
+#include "report/verdict.h"
 
 /* What is unknown is shown as this. */
 #define UNKNOWN "?"
@@ -145,6 +146,7 @@ static struct err *read_test(struct reread *reread, const json_t *value)
 		.file = reread_text(value, "file"),
 		.line = read_line(value),
 		.disabled = json_is_true(json_object_get(value, "disabled")),
+		.known = json_is_true(json_object_get(value, "known")),
 		.outcome = outcome_named(reread_text(value, "outcome")),
 		.ns = read_ns(value, "seconds"),
 		.message = reread_text(failure, "message"),
@@ -177,6 +179,16 @@ static enum finding_severity severity_by_name(const char *name)
 	       (!name || strcmp(finding_severity_name(severity), name) != 0))
 		severity--;
 	return severity;
+}
+
+/* What the report was judged by; where it does not say, as is usual. */
+static unsigned reread_fail_on(const json_t *document)
+{
+	const char *name =
+		reread_text(json_object_get(document, "totals"), "fail_on");
+	return !name		       ? FINDING_MEDIUM
+	       : !strcmp(name, "none") ? FAIL_ON_NONE
+				       : (unsigned)severity_by_name(name);
 }
 
 /* Where to look: as the detectors say it of each kind. */
@@ -350,6 +362,7 @@ static void fill_report(struct reread *reread)
 	report->gone = reread->gone.data;
 	report->n_gone = reread->gone.n;
 	report->open = reread_text(document, "open");
+	report->fail_on = reread_fail_on(document);
 	report->earlier = document;
 	if (json_is_integer(seed)) {
 		reread->seed = (uint64_t)json_integer_value(seed);

@@ -88,7 +88,7 @@ class Config(unittest.TestCase):
     def test_schema(self):
         schema = json.loads(self.run_it("config", "--schema"))
         options = schema["properties"]
-        self.assertEqual(options["fail-on"]["enum"], ["low", "medium", "high"])
+        self.assertEqual(options["fail-on"]["enum"], ["low", "medium", "high", "none"])
         self.assertEqual(options["tests"]["type"], "array")
         self.assertEqual(options["order"]["type"], "string")
         self.assertIn("budget", options["check"]["properties"])
@@ -127,7 +127,7 @@ class Config(unittest.TestCase):
                                      'expires = "2999-01-01"\n')
         self.pollution()
         # What is suppressed does not go to a baseline.
-        self.pollution("--baseline=known", "--update-baseline")
+        self.pollution("--baseline=known", "--update-baseline", stderr="known: 0 known findings written, 0 of them new\n")
         self.assertNotIn("pollution-", self.read("deep/er/known"))
         for bad, message in (("reason=x; expires=2999-01-01", "neither an id nor a test is given"),
                              ("test=a; expires=2999-01-01", "no reason is given"),
@@ -139,20 +139,24 @@ class Config(unittest.TestCase):
     def test_baseline(self):
         """Entries of tests and kinds that were not looked for stay."""
         self.fails("pollution", "--update-baseline", "suite", message="--update-baseline does not say which file")
-        self.pollution("--baseline=known", "--update-baseline", status=1)
+        said = self.pollution("--baseline=known", "--update-baseline", stderr="known: 1 known finding written, 1 of them new\n")
+        self.assertIn("no new problem (1 known) in 2 tests\n", said)
         entry = self.read("deep/er/known").splitlines()[1]
         self.assertRegex(entry, "^pollution-[0-9a-f]{12}\tRegistry.Adds\tRegistry.Adds leaves left changed")
         self.write("deep/er/known", f"{entry}\norder-0123456789ab\tRegistry.Empty\tfails\npollution-0123456789ab\n")
         said = self.pollution("--baseline=known")
         self.assertIn("gone    pollution-0123456789ab: not found any more\n", said)
         self.assertNotIn("order-0123456789ab", said)
-        self.pollution("--baseline=known", "--tests=Registry.Empty", "--update-baseline")
+        self.pollution("--baseline=known", "--tests=Registry.Empty", "--update-baseline", "-q")
         self.assertEqual(len(self.read("deep/er/known").splitlines()), 4)
-        self.pollution("--baseline=known", "--update-baseline")
+        said = self.pollution("--baseline=known", "--update-baseline",
+                              stderr="known: 2 known findings written, 0 of them new; 1 that are gone removed\n")
+        self.assertNotIn("gone    ", said)
         self.assertEqual([line.split("\t")[0] for line in self.read("deep/er/known").splitlines()[1:]],
                          [entry.split("\t")[0], "order-0123456789ab"])
         self.assertIn("2 known findings, 1 of them found by the last runs\n", self.run_it("baseline", "known"))
-        self.run_it("baseline", "--update", "known")
+        self.assertIn("known: 1 known finding written, 0 of them new; 1 that are gone removed\n",
+                      self.run_it("baseline", "--update", "known"))
         self.assertEqual(len(self.run_it("baseline", "-q", "known").splitlines()), 1)
         self.fails("baseline", message="no baseline given")
         self.write("deep/er/known", "a\0b")

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import unittest
+from xml.etree import ElementTree
 
 import runner
 
@@ -69,6 +70,32 @@ class Case(unittest.TestCase):
         self.assertTrue(done.stdout, done.stderr)
         return json.loads(done.stdout)
 
+    def read(self, name):
+        return (self.folder / name).read_text()
+
+    def check(self, *words, status=None):
+        """What each format counts."""
+        formats = [word for name in ("json", "junit", "sarif", "html") for word in ("--format", name, "-o", f"out.{name}")]
+        done = self.run_it("check", "--format", "text", "-o", "out.text", *formats, *words, "./suite")
+        totals = json.loads(self.read("out.json"))["totals"]
+        problems = totals["problems"]
+        root = ElementTree.parse(self.folder / "out.junit").getroot()
+        failures = len(root.findall(".//failure")) + len(root.findall(".//error"))
+        self.assertEqual(int(root.get("failures")) + int(root.get("errors")), failures)
+        self.assertEqual(done.returncode, 1 if problems["counted"] else 3 if totals["failing"] else 0, totals)
+        self.assertEqual(done.returncode != 0, failures > 0, self.read("out.junit"))
+        self.assertEqual(problems["high"] + problems["medium"] + problems["low"], problems["new"] + problems["known"])
+        line = self.read("out.text").splitlines()[-1]
+        count = re.match(r"(\d+) problems?|no new problem \((\d+) known\)|no problem found", line)
+        self.assertTrue(count, line)
+        self.assertEqual(int(count[1] or count[2] or 0), problems["new"] + problems["known"], line)
+        page = json.loads(self.read("out.html").split('id="report">')[1].split("</script>")[0])
+        self.assertEqual(page["totals"], totals)
+        self.assertEqual(json.loads(self.read("out.json"))["run"]["exit_status"], done.returncode)
+        if status is not None:
+            self.assertEqual(done.returncode, status, line)
+        return line, totals, root, done.stderr
+
 
 class Severity(Case):
     """It follows from what is left and from what its readers do right after it, which each command finds out."""
@@ -99,6 +126,96 @@ class Severity(Case):
             lines = done.stdout.splitlines()
             self.assertEqual([line.split()[0] for line in lines if re.match("high|medium|low", line)], [severity], done.stdout)
             self.assertNotIn("no other test was seen to read it" if "other test" in message else "\0", done.stdout, root)
+
+
+# The second fails in the suite's own order, because of the first.
+MISLEADS = """#include <assert.h>
+int raised, kept;
+void test_raises(void) { raised = 1; }
+void test_is_down(void) { assert(raised == 0); }
+void test_keeps(void) { kept = 5; }
+int main(void) { test_raises(); test_is_down(); test_keeps(); return 0; }
+"""
+FAILS = """#include <assert.h>
+int zero;
+void test_passes(void) { }
+void test_fails(void) { assert(zero == 1); }
+int main(void) { test_passes(); test_fails(); return 0; }
+"""
+
+
+class Counts(Case):
+    """Text, JSON, JUnit, SARIF, the page and the exit status come to the same."""
+
+    def test_formats_agree(self):
+        self.build(LEAVES)
+        for fail_on, status, words in (("low", 1, ""), ("medium", 1, " (4 below severity medium)"), ("high", 1, " (5 below severity high)"),
+                                       ("none", 0, "")):
+            with self.subTest(fail_on):
+                line, totals, root, _ = self.check(f"--fail-on={fail_on}", status=status)
+                self.assertTrue(line.startswith(f"6 problems{words} in 10 tests"), line)
+                self.assertEqual(totals["fail_on"], fail_on)
+                self.assertEqual(len(root.findall(".//system-out")), {"low": 0, "medium": 4, "high": 5, "none": 6}[fail_on])
+        self.assertIn(", none of which counts (--fail-on none)", line)
+        self.assertEqual({key: totals["problems"][key] for key in ("high", "medium", "low")}, {"high": 1, "medium": 1, "low": 4})
+
+    def test_what_is_new_counts(self):
+        """A cause of which the worst is known is as bad as the rest of it."""
+        self.build(LEAVES)
+        report = self.report("check", "./suite")
+        self.write_baseline(finding for finding in report["findings"] if finding["severity"] != "low")
+        line, totals, _, _ = self.check("--baseline=known", status=0)
+        self.assertIn(", no new one of severity medium or higher", line)
+        self.assertEqual((totals["problems"]["new"], totals["problems"]["counted"]), (4, 0))
+
+    def write_baseline(self, findings):
+        (self.folder / "known").write_text("".join(f"{finding['id']}\n" for finding in findings))
+
+    def test_tests_that_fail_because_of_what_is_known(self):
+        self.build(MISLEADS)
+        _, totals, root, _ = self.check(status=1)
+        self.assertEqual((totals["tests"]["crash"], totals["failing"]), (1, 0))
+        self.write_baseline(self.report("check", "./suite")["findings"])
+        line, totals, root, _ = self.check("--baseline=known", status=0)
+        self.assertEqual((totals["tests"]["crash"], totals["failing"]), (1, 0))
+        self.assertIn("known: crash", " ".join(one.text for one in root.findall(".//skipped")))
+        # Also where it was not searched for this time.
+        report = self.report("pollution", "--baseline=known", "./suite", status=0)
+        self.assertEqual([test["name"] for test in report["tests"] if test.get("known")], ["test_is_down"])
+        # Shown again, it is the same.
+        self.run_it("report", "--format", "junit", "-o", "again.junit", "out.json", status=0)
+        self.assertEqual(self.read("again.junit"), self.read("out.junit"))
+        self.check("--fail-on=none", status=0)
+
+    def test_tests_that_fail_on_their_own(self):
+        self.build(FAILS)
+        line, totals, root, _ = self.check(status=3)
+        self.assertEqual(totals["failing"], 1)
+        self.assertIn("of which 1 fails", line)
+        self.check("--fail-on=none", status=3)
+
+
+class Baseline(Case):
+    def test_first_update(self):
+        self.build(LEAVES)
+        line, totals, _, said = self.check("--baseline=known", "--update-baseline", status=0)
+        n = totals["findings"]["known"]
+        self.assertIn(f"known: {n} known findings written, {n} of them new\n", said)
+        self.assertEqual(len([one for one in self.read("known").splitlines() if not one.startswith("#")]), n)
+        self.assertTrue(line.startswith("no new problem (6 known) in 10 tests"), line)
+        self.assertEqual(self.check("--baseline=known", status=0)[0], line)
+
+    def test_tests_that_are_gone(self):
+        self.build(LEAVES)
+        self.run_it("check", "--baseline=known", "--update-baseline", "./suite", status=0)
+        with open(self.folder / "known", "a", encoding="utf-8") as file:
+            file.write("order-0123456789ab\ttest_that_went\tfails\n")
+        _, _, _, said = self.check("--baseline=known", status=0)
+        self.assertIn("there is no test 'test_that_went' any more", said)
+        said = self.run_it("check", "--baseline=known", "--update-baseline", "./suite", status=0).stderr
+        self.assertIn("; 1 that are gone removed", said)
+        self.assertNotIn("any more", said)
+        self.assertNotIn("test_that_went", self.read("known"))
 
 
 def prepare(polygraph, folder):

@@ -656,7 +656,8 @@ const tabList = h("div", {class: "tabs", role: "tablist", onkeydown: event => {
 	tabs[next].focus();
 }}, Object.values(tabs));
 const fresh = findings.filter(one => !one.known).length, high = findings.filter(one => one.severity === "high").length;
-const counts = severity => findings.filter(one => one.severity === severity).length;
+/* Problems; of a report that does not count them, findings. */
+const counts = severity => ((report.totals || {}).problems || {})[severity] ?? findings.filter(one => one.severity === severity).length;
 const outcomes = {};
 for (const test of report.tests)
 	outcomes[test.outcome] = (outcomes[test.outcome] || 0) + 1;
