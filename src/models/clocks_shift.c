@@ -164,6 +164,22 @@ void clocks_cross(uintptr_t caller)
 /* ---- time stamps of files ---- */
 
 /*
+ * Since Linux 6.13 stamps may be ahead of the coarse clock by a tick. With clocks
+ * that stand just before a second ends, time() would often tell an earlier second
+ * than the stamp of a file that is there already.
+ */
+static void wait_for_stamp(int64_t at, int64_t ahead)
+{
+	for (int tries = 0; tries < 50; tries++) {
+		int64_t left = at - clocks_true(CLOCK_REALTIME_COARSE);
+		if (left <= 0 || (at + ahead) / CLOCK_SECOND ==
+					 (at + ahead - left) / CLOCK_SECOND)
+			return;
+		threads_let_time_pass(left);
+	}
+}
+
+/*
  * Those that the kernel made since a shift are ahead by it, too. Later ones than
  * the true time are the program's own.
  */
@@ -178,6 +194,7 @@ void clocks_stamp(struct timespec *stamp, uintptr_t caller)
 		return;
 	while (n && shifts[n - 1].since > at)
 		n--;
+	wait_for_stamp(at, clocks_shift(true));
 	at += shift_of(n, true);
 	stamp->tv_sec = at / CLOCK_SECOND;
 	stamp->tv_nsec = at % CLOCK_SECOND;
