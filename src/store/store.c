@@ -64,7 +64,8 @@ struct store {
 	sqlite3_stmt *queries[QUERIES];
 	dev_t dev; /* of the file */
 	ino_t ino;
-	bool damaged; /* SQLite said so */
+	bool damaged;	/* SQLite said so */
+	bool read_only; /* the folder or the file: nothing new is kept */
 	uint64_t bytes_max;
 
 	int64_t suite;	  /* of the facts; 0: none, or its state was dropped */
@@ -152,7 +153,7 @@ static struct err *db_err(struct store *store, int code)
 	if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB ||
 	    kind == SQLITE_ERROR || kind == SQLITE_CONSTRAINT ||
 	    (code == SQLITE_READONLY && !access(store->path, W_OK)))
-		store->damaged = true;
+		store->damaged = !store->read_only;
 	const char *why = kind == SQLITE_BUSY ? "another call is using it"
 			  : store->db	      ? sqlite3_errmsg(store->db)
 					      : sqlite3_errstr(code);
@@ -427,7 +428,7 @@ static struct err *store_look_at_file(struct store *store, const char **ret_why)
 	TRY(ask_number(store, "PRAGMA application_id", &application));
 	TRY(ask_number(store, "PRAGMA user_version", &version));
 	TRY(ask_number(store, "SELECT count(*) FROM sqlite_schema", &tables));
-	if (!application && !version && !tables)
+	if (!application && !version && !tables && !store->read_only)
 		return make_schema(store);
 	if (application != APPLICATION_ID)
 		*ret_why = "is not a file of polygraph";
@@ -451,15 +452,45 @@ static struct err *store_prepare_queries(struct store *store,
 	return NULL;
 }
 
+/* Not a file in use elsewhere, whose log is not part of it yet. */
+static bool has_log(const struct store *store)
+{
+	struct stat status;
+	_cleanup_(str_freep) struct str path = STR_INIT;
+	struct err *err = str_appendf(&path, "%s-wal", store->path);
+	bool has = !err && !stat(path.s, &status) && status.st_size;
+	err_ignore(err);
+	return has;
+}
+
+/*
+ * SQLite shares memory with others through a file beside this one, unless it is
+ * told that nobody can write it ("immutable").
+ */
+static struct err *store_connect(struct store *store)
+{
+	_cleanup_(str_freep) struct str uri = STR_INIT;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	if (store->read_only)
+		flags = SQLITE_OPEN_READONLY;
+	if (store->read_only && !has_log(store)) {
+		TRY(str_append(&uri, "file:"));
+		for (const char *c = store->path; *c; c++)
+			TRY(str_appendf(&uri,
+					strchr("%?#", *c) ? "%%%02x" : "%c",
+					(unsigned char)*c));
+		TRY(str_append(&uri, "?immutable=1"));
+		flags |= SQLITE_OPEN_URI;
+	}
+	int code = sqlite3_open_v2(uri.n ? uri.s : store->path, &store->db,
+				   flags | SQLITE_OPEN_NOMUTEX, NULL);
+	return code == SQLITE_OK ? NULL : db_err(store, code);
+}
+
 static struct err *store_open_file(struct store *store, const char **ret_why)
 {
 	store->damaged = false;
-	int code = sqlite3_open_v2(store->path, &store->db,
-				   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-					   SQLITE_OPEN_NOMUTEX,
-				   NULL);
-	if (code != SQLITE_OK)
-		return db_err(store, code);
+	TRY(store_connect(store));
 	sqlite3_extended_result_codes(store->db, 1);
 	sqlite3_busy_timeout(store->db, BUSY_MS);
 	/* The file may come from anywhere: nothing in it may be executed. */
@@ -470,9 +501,11 @@ static struct err *store_open_file(struct store *store, const char **ret_why)
 	TRY(store_look_at_file(store, ret_why));
 	if (*ret_why)
 		return NULL;
-	TRY(set_up_journal(store));
-	TRY(store_execute(store, "PRAGMA foreign_keys = ON"));
-	TRY(bound_size(store));
+	if (!store->read_only) {
+		TRY(set_up_journal(store));
+		TRY(store_execute(store, "PRAGMA foreign_keys = ON"));
+		TRY(bound_size(store));
+	}
 	return store_prepare_queries(store, ret_why);
 }
 
@@ -485,7 +518,7 @@ static struct err *open_or_anew(struct store *store)
 			return NULL;
 		if (!why && store->damaged)
 			why = "is damaged, or no database";
-		if (!why || again)
+		if (!why || again || store->read_only)
 			return err ? err
 				   : err_create(ERR_INTERNAL, "'%s' %s",
 						store->path, why);
@@ -507,6 +540,8 @@ struct err *store_open(const char *folder, struct store **ret)
 		return err_nomem();
 	TRY(path_join(folder, STORE_FILE, &store->path));
 	TRY(store_folder_make(folder));
+	store->read_only =
+		access(folder, W_OK) < 0 || access(store->path, W_OK) < 0;
 	_cleanup_(closep) _unused_ int lock = lock_folder(folder);
 	TRY(open_or_anew(store));
 	struct stat status;

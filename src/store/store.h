@@ -23,7 +23,8 @@
  *     (.old) and said; never an error of the run.
  *  4. The file does not grow beyond STORE_BYTES_MAX: facts of suites that were
  *     not opened for the longest time go first, then no more are kept.
- *  5. Only the process that opened a store uses it; in a fork it does nothing.
+ *  5. What cannot be written can still be read.
+ *  6. Only the process that opened a store uses it; in a fork it does nothing.
  *
  * What it does not do: know what facts and findings say. And the file must not
  * be opened by other means while a store is open: closing it again would take
