@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -98,8 +99,20 @@ static unsigned count_free_descriptors(unsigned enough)
 	return found;
 }
 
+struct err *caller_check_folder(void)
+{
+	struct stat st;
+	if (!stat(".", &st) && st.st_nlink)
+		return NULL;
+	return err_hint(
+		err_create(ERR_USAGE, "the working directory has been deleted"),
+		"change to a folder that exists (if it was made again: "
+		"cd \"$PWD\")");
+}
+
 struct err *caller_check(void)
 {
+	TRY(caller_check_folder());
 	if (access("/proc/self/exe", F_OK))
 		return err_hint(
 			err_create(ERR_SUITE,

@@ -17,5 +17,7 @@ void caller_settle(void);
 /* Calls it on a stack that is large enough, whatever `ulimit -s` says. */
 int caller_run(int (*function)(int argc, char **argv), int argc, char **argv);
 
-/* What no tested program can be run without: /proc, and some descriptors. */
+/* A shell may stand in a folder that is gone: nothing can be kept there. */
+struct err *caller_check_folder(void) _must_check_;
+/* What no tested program can be run without: that, /proc, some descriptors. */
 struct err *caller_check(void) _must_check_;

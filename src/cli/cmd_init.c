@@ -8,6 +8,7 @@
 #include "base/outfile.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "cli/caller.h"
 #include "cli/command.h"
 #include "cli/common.h"
 #include "cli/config.h"
@@ -148,6 +149,7 @@ static struct err *init_run(const struct options *options, int argc,
 						      " already"),
 				"--force replaces it");
 	struct stat status;
+	TRY(caller_check_folder());
 	if (folder && stat(folder, &status) < 0)
 		return err_with_kind(
 			err_errno(errno, "cannot read '%s'", folder),
