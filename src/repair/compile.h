@@ -24,10 +24,14 @@ struct compiler {
 	size_t made;
 };
 
-/* @build: the project's own command, which may be asked; NULL: unknown. */
+/*
+ * @build: the project's own command, which may be asked; NULL: unknown.
+ * @deadline: of all that the compiler is for.
+ */
 struct err *compiler_find(const struct source_file *source,
 			  const struct suite_code *code, const char *work,
-			  const char *build, struct compiler *ret) _must_check_;
+			  const char *build, uint64_t deadline,
+			  struct compiler *ret) _must_check_;
 void compiler_free(struct compiler *compiler);
 static inline void compiler_freep(struct compiler *compiler)
 {

@@ -19,6 +19,7 @@
 #define FOLDERS_UP 4
 /* So long a build may take up to the test's file. */
 #define ASK_NS (120 * NS_PER_S)
+#define ASK_PART 3 /* and no more than this part of the time for it */
 
 /* ---- compile_commands.json ---- */
 
@@ -187,6 +188,17 @@ static struct err *search_commands(const char *folder, const char *path,
 	return NULL;
 }
 
+/* The debug information may know it, too: most of the time is for the search. */
+static uint64_t ask_limit(const struct compiler *compiler)
+{
+	uint64_t now = clock_now();
+	if (!compiler->deadline)
+		return ASK_NS;
+	return compiler->deadline > now
+		       ? MIN((compiler->deadline - now) / ASK_PART, ASK_NS)
+		       : 0;
+}
+
 /* What the project's build says; it is asked once for each file. */
 static struct err *ask_build(const char *build, const char *work,
 			     const char *path, struct compiler *ret,
@@ -199,7 +211,7 @@ static struct err *ask_build(const char *build, const char *work,
 		TRY(read_commands(file, path, ret, ret_found, &known));
 	if (known)
 		return NULL;
-	TRY(build_command_ask(build, path, file, ASK_NS));
+	TRY(build_command_ask(build, path, file, ask_limit(ret)));
 	return access(file, R_OK)
 		       ? NULL
 		       : read_commands(file, path, ret, ret_found, &known);
@@ -306,10 +318,12 @@ static bool is_old_c(const struct compiler *compiler)
 
 struct err *compiler_find(const struct source_file *source,
 			  const struct suite_code *code, const char *work,
-			  const char *build, struct compiler *ret)
+			  const char *build, uint64_t deadline,
+			  struct compiler *ret)
 {
 	_cleanup_(compiler_freep) struct compiler compiler = {
 		.cxx = source->cxx,
+		.deadline = deadline,
 	};
 	_cleanup_(freep) char *path = realpath(source->path, NULL);
 	_cleanup_(freep) char *folder = NULL;

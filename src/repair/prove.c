@@ -13,7 +13,8 @@
 #include "repair/repair_internal.h"
 #include "repair/tool.h"
 
-#define BUILD_NS (1800 * NS_PER_S)
+/* What a build may take where less is left of the budget. */
+#define BUILD_LEAST (10 * NS_PER_S)
 /* Tests that are run right after the one that is fixed, and right before it. */
 #define FOLLOWERS_MAX 400
 #define REPEATS 2
@@ -380,7 +381,15 @@ static struct err *build_with(const struct repair_settings *settings,
 	if (!command)
 		return err_nomem();
 	char *const argv[] = { shell, option, command, NULL };
-	return tool_call(argv, NULL, BUILD_NS, said, ret);
+	uint64_t began = clock_now(), limit = BUILD_LEAST;
+	if (settings->deadline > began + limit)
+		limit = settings->deadline - began;
+	TRY(tool_call(argv, NULL, limit, said, ret));
+	if (*ret || clock_now() < began + limit)
+		return NULL;
+	return str_appendf(said, "%sit does not end within %llu s",
+			   said->n ? "; " : "",
+			   (unsigned long long)(limit / NS_PER_S));
 }
 
 static struct err *prove_way(struct repair_plan *plan,
@@ -438,6 +447,8 @@ struct err *repair_prove(struct repair_plan *plan,
 	if (!plan->ways.n || !settings->build)
 		return NULL;
 	for (size_t i = 0; !err && i < plan->ways.n && !plan->proven; i++) {
+		if (i && settings->deadline && clock_now() > settings->deadline)
+			break;
 		_cleanup_(freep) char *failed = NULL;
 		err = prove_way(plan, &plan->ways.data[i], settings, &failed);
 		if (err)

@@ -48,7 +48,11 @@ struct err *search_read_test(const struct search *search, size_t number,
 		TRY(find_source_path(search, test->file, &path));
 	if (!path)
 		return NULL;
-	TRY(source_read(path, ret));
+	struct err *unreadable = source_read(path, ret);
+	if (unreadable) {
+		err_ignore(unreadable); /* as one that is not there */
+		return NULL;
+	}
 	*ret_found = source_body(ret, test->line, ret_body);
 	return NULL;
 }
@@ -489,15 +493,17 @@ static struct err *search_prepare(struct search *search)
 	TRY(search_read_test(search, search->request->test, &search->source,
 			     &search->body, &found));
 	if (!found) {
-		search->why_not = "the source of the test was not found";
+		search->why_not = "the source of the test was not found, or is "
+				  "no text of at most 8 MiB";
 		search->raw = true;
 		return NULL;
 	}
 	settle_files(search);
 	TRY(source_declarations(&search->source, &search->declarations));
-	struct err *err = compiler_find(
-		&search->source, &search->code, search->settings->work,
-		search->settings->build, &search->compiler);
+	struct err *err =
+		compiler_find(&search->source, &search->code,
+			      search->settings->work, search->settings->build,
+			      search->settings->deadline, &search->compiler);
 	if (err && err_kind(err) == ERR_SUITE) {
 		log_debug(LOG_REPAIR, "%s", err_message(err));
 		err_ignore(err);
@@ -505,9 +511,7 @@ static struct err *search_prepare(struct search *search)
 		search->raw = true;
 		return NULL;
 	}
-	TRY(err);
-	search->compiler.deadline = search->settings->deadline;
-	return NULL;
+	return err;
 }
 
 /* Nothing puts the state back yet, and there is more to try. */
