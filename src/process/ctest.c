@@ -23,7 +23,8 @@
 #include "suite/declare.h"
 
 #define LIST_MAX ((size_t)512 << 20)
-#define LIST_TIMEOUT (300 * NS_PER_S)
+/* A list may run programs, too (gtest_discover_tests): as long as so many tests. */
+#define LIST_TIMEOUTS 4
 
 /* ---- rules ---- */
 
@@ -809,7 +810,14 @@ static struct err *ctest_suite_open(const struct suite_options *options,
 	char *const argv[] = { program, list, NULL };
 	struct process_spec spec = { .argv = argv, .folder = folder };
 	_cleanup_(process_output_free) struct process_output output = {};
-	TRY(process_output(&spec, LIST_MAX, LIST_TIMEOUT, &output));
+	struct err *err = process_output(
+		&spec, LIST_MAX, LIST_TIMEOUTS * options->timeout_ns, &output);
+	if (err && err_kind(err) != ERR_INTERRUPTED)
+		return err_hint(err,
+				"see: ctest --show-only in '%s'; a longer "
+				"--timeout gives it more time",
+				folder);
+	TRY(err);
 	if (output.why)
 		return err_hint(err_create(ERR_SUITE, "%s", output.why),
 				"install CMake, which ctest is part of");
