@@ -145,7 +145,10 @@ static struct err *read_trial(json_t *value, struct record *record)
 		at++;
 	if (at == ARRAY_SIZE(expects))
 		return record_unreadable("expect");
-	TRY(record_add_trial(record, name, (enum trial_expect)at, &trial));
+	_cleanup_(freep) char *shown = str_escape(name);
+	if (!shown)
+		return err_nomem();
+	TRY(record_add_trial(record, shown, (enum trial_expect)at, &trial));
 	BUG_ON(!trial);
 	trial->forced = forced;
 	TRY(record_read_list(order, "order", &trial->order));

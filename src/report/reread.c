@@ -238,7 +238,10 @@ static struct err *reread_finding(struct reread *reread, const json_t *value)
 	};
 	if (!finding.earlier)
 		return err_nomem();
-	TRY(str_copy(id, &finding.id));
+	/* Where it is shown it is taken for one of ours. */
+	finding.id = str_escape(id);
+	if (!finding.id)
+		return err_nomem();
 	TRY(str_copy(message, &finding.message));
 	TRY(str_copy(replay, &finding.replay));
 	TRY(str_copy(reread_text(value, "hint"), &finding.hint));
