@@ -25,8 +25,9 @@ static const char *const places[] = {
 /* ---- a path that can be preloaded ---- */
 
 /*
- * ld.so(8): the words of LD_PRELOAD end at blanks and colons, and there is no
- * way to write one. So a link in a folder of our own stands for such a path.
+ * ld.so(8): the words of LD_PRELOAD end at blanks and colons, and $ORIGIN and
+ * the like are replaced in them; there is no way to write one. So a link in a
+ * folder of our own stands for such a path.
  */
 static struct {
 	char *folder; /* NULL: none is needed so far */
@@ -35,7 +36,7 @@ static struct {
 
 static bool can_be_preloaded(const char *path)
 {
-	return !strpbrk(path, " :");
+	return !strpbrk(path, " :$");
 }
 
 static void remove_links(void)
@@ -112,10 +113,11 @@ struct err *agent_library_find(const char *name, char **ret)
 		if (access(path, R_OK))
 			continue;
 		if (!can_be_preloaded(path))
-			return err_prefix(agent_library_link(path, name, ret),
-					  "'%s' cannot be preloaded: its path "
-					  "has a blank or a colon",
-					  path);
+			return err_prefix(
+				agent_library_link(path, name, ret),
+				"'%s' cannot be preloaded: its path "
+				"has a blank, a colon or a dollar sign",
+				path);
 		*ret = take_ptr(path);
 		return NULL;
 	}

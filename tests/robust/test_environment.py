@@ -244,7 +244,7 @@ class Environment(unittest.TestCase):
 
     def test_installed_below_blanks_and_colons(self):
         before = self.left_links()
-        for name in ("with blank", "with:colon", " both : of them "):
+        for name in ("with blank", "with:colon", " both : of them ", "with $ORIGIN and ${LIB}"):
             self.all_commands(program=self.install_below(name))
         # The link is private, safe, and gone.
         program = os.path.join(self.folder, "with blank", "polygraph")
