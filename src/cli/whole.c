@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <jansson.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +24,7 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/select.h"
+#include "cli/whole_folder.h"
 #include "framework/frameworks.h"
 #include "report/name.h"
 #include "report/reread.h"
@@ -85,9 +85,9 @@ struct whole {
 	const struct whole_options *values;
 	const struct common_options *common;
 	struct common_suite choice; /* of --ctest and --meson */
-	char folder[PATH_MAX];	    /* for reports of the parts; "": none */
-	struct strv words;	    /* options for all of them */
-	struct strv list_words;	    /* for asking what is in them */
+	struct whole_folder folder;
+	struct strv words;	/* options for all of them */
+	struct strv list_words; /* for asking what is in them */
 	struct parts parts;
 	struct outputs outputs;
 	struct document document;
@@ -109,24 +109,15 @@ bool whole_is_wanted(const struct options *options,
 
 /* ---- files of ours ---- */
 
-static const char *const file_names[] = { "report.json", "order", "known" };
-
 static struct err *whole_path(const struct whole *whole, const char *name,
 			      char **ret)
 {
-	return path_join(whole->folder, name, ret);
+	return path_join(whole->folder.path, name, ret);
 }
 
 static void whole_free(struct whole *whole)
 {
-	for (size_t i = 0; *whole->folder && i < ARRAY_SIZE(file_names); i++) {
-		_cleanup_(freep) char *path = NULL;
-		err_ignore(whole_path(whole, file_names[i], &path));
-		if (path)
-			unlink(path);
-	}
-	if (*whole->folder)
-		rmdir(whole->folder);
+	whole_folder_remove(&whole->folder);
 	strv_free(&whole->words);
 	strv_free(&whole->list_words);
 	parts_free(&whole->parts);
@@ -134,23 +125,6 @@ static void whole_free(struct whole *whole)
 	document_free(&whole->document);
 	document_free(&whole->weights);
 	baseline_free(&whole->baseline);
-}
-
-static struct err *make_folder(struct whole *whole)
-{
-	/* Parts are checked in other folders than this. */
-	const char *temporary = getenv("TMPDIR");
-	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "%s/polygraph-whole-XXXXXX",
-		 temporary && *temporary == '/' ? temporary : "/tmp");
-	if (!mkdtemp(path))
-		return err_hint(err_errno(errno,
-					  "cannot make a temporary folder "
-					  "'%s'",
-					  path),
-				"set TMPDIR to a folder that you can write to");
-	memcpy(whole->folder, path, sizeof(path));
-	return NULL;
 }
 
 /* @raw: commands, not names. */
@@ -264,7 +238,7 @@ static struct err *pass_baseline(struct whole *whole)
 		return NULL;
 	for (size_t i = 0; i < whole->baseline.entries.n; i++)
 		TRY(strv_add(&ids, whole->baseline.entries.data[i].id));
-	TRY(whole_path(whole, "known", &known));
+	TRY(whole_path(whole, WHOLE_KNOWN, &known));
 	TRY(whole_write_lines(known, &ids, false));
 	return strv_addf(&whole->words, "--baseline=%s", known);
 }
@@ -345,7 +319,7 @@ static struct err *ask_program(void *data, struct build_part *part)
 	TRY(take_known_tests(whole, part));
 	if (part->tests.n)
 		return NULL;
-	TRY(whole_path(whole, file_names[0], &path));
+	TRY(whole_path(whole, WHOLE_REPORT, &path));
 	TRY(strv_add(&words, "list"));
 	TRY(add_words(&words, &whole->list_words));
 	TRY(strv_add(&words, "--config=/dev/null"));
@@ -612,7 +586,7 @@ static struct err *add_suite_words(struct whole *whole,
 		TRY(write_commands(part, &path));
 		return strv_addf(words, "--commands=%s", path);
 	}
-	TRY(whole_path(whole, "order", &path));
+	TRY(whole_path(whole, WHOLE_ORDER, &path));
 	TRY(whole_write_lines(path, &part->tests, false));
 	TRY(strv_addf(words, "--order=%s", path));
 	return strv_addf(words, "%s=%s", whole->choice.words[0],
@@ -680,7 +654,7 @@ static struct err *check_part(struct whole *whole, size_t at, int *ret)
 	_cleanup_(freep) char *path = NULL, *text = NULL;
 	_cleanup_(child_end_free) struct child_end end = {};
 	size_t n = 0;
-	TRY(whole_path(whole, file_names[0], &path));
+	TRY(whole_path(whole, WHOLE_REPORT, &path));
 	unlink(path);
 	TRY(whole_make_call(whole, part, whole->parts.n - at, path, &words));
 	TRY(make_environment(whole, part, &env));
@@ -786,7 +760,7 @@ static struct err *whole_prepare(struct whole *whole)
 			"--shard-weights"));
 	whole->timed =
 		whole->weights.root && document_is_timed(&whole->weights);
-	TRY(make_folder(whole));
+	TRY(whole_folder_create(&whole->folder));
 	TRY(take_words(whole, is_passed_on, NULL, &whole->words));
 	TRY(pass_baseline(whole));
 	return take_words(whole, is_of_list, command_list.groups,
@@ -810,6 +784,7 @@ struct err *whole_run(const struct options *options,
 		.options = options,
 		.values = values,
 		.common = options->values,
+		.folder = WHOLE_FOLDER_INIT,
 		.deadline = budget_ns ? clock_now() + budget_ns : 0,
 	};
 	struct shard shard;
