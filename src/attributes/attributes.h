@@ -36,7 +36,7 @@ struct attributes_options {
 	/* Files below it are called by their path from there; or NULL. */
 	const char *directory;
 	uint64_t agent; /* address of its struct wire_state; 0: none */
-	bool inexact;	/* that results were rounded counts, too */
+	bool raised;	/* exceptions that calculations raised count, too */
 	bool followed;	/* attributes_dirty() and _touched() will be called */
 	/* Variables that the tool set: never reported. Ends with NULL; or NULL. */
 	const char *const *own_variables;

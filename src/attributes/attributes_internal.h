@@ -358,9 +358,6 @@ extern const char *const limit_names[RLIM_NLIMITS];
 #define MXCSR_DENORMALS 0x0040U
 #define X87_ROUNDING 0x0c00U
 #define X87_PRECISION 0x0300U
-/*
- * Nearly every computation is inexact, and denormal numbers are an exception
- * of this processor only: neither counts.
- */
+/* Denormal numbers are an exception of this processor only: they do not count. */
 #define FLOAT_EXCEPTIONS 0x1dU
-#define FLOAT_INEXACT 0x20U /* nearly every calculation raises it */
+#define FLOAT_INEXACT 0x20U

@@ -66,9 +66,9 @@ ROW("timer", "interval timers, alarms and POSIX timers that are armed",
 ROW("rounding-mode", "how floating-point results are rounded",
     "PTRACE_GETFPREGS", NULL, read_rounding,
     SOURCE_FLOATS, 0, WEIGHT_HIGH, false, false, false)
-ROW("floating-point-exceptions", "exceptions that are raised (but inexact) and those that trap",
+ROW("floating-point-exceptions", "exceptions that trap; not those that calculations raised",
     "PTRACE_GETFPREGS", NULL, read_exceptions,
-    SOURCE_FLOATS, 0, WEIGHT_LOW, false, false, false)
+    SOURCE_FLOATS, 0, WEIGHT_HIGH, false, false, false)
 ROW("random", "the state of rand and random",
     "the table that the agent found, or unsafe_state, in memory", NULL, read_random,
     SOURCE_RANDOM, 0, WEIGHT_LOW, false, false, false)

@@ -91,7 +91,7 @@ void floats_probe(struct attributes *a, unsigned *ret)
 	uint32_t control =
 		regs.cwd & (X87_ROUNDING | X87_PRECISION | FLOAT_EXCEPTIONS);
 	uint32_t raised =
-		FLOAT_EXCEPTIONS | (a->options.inexact ? FLOAT_INEXACT : 0);
+		a->options.raised ? FLOAT_EXCEPTIONS | FLOAT_INEXACT : 0;
 	uint32_t status = regs.swd & raised;
 	uint32_t mxcsr =
 		regs.mxcsr & (MXCSR_ROUNDING | MXCSR_FLUSH | MXCSR_DENORMALS |
@@ -154,6 +154,8 @@ struct err *read_exceptions(struct attributes *a, struct items *items)
 	TRY(exceptions_text(traps, &trap));
 	struct item *item;
 	TRY(items_add(items, NULL, &item));
+	if (!a->options.raised)
+		return item_textf(item, NULL, "trapping: %s", trap.s);
 	TRY(item_text(item, NULL, text.s));
 	return item_text(item, "traps", trap.s);
 }

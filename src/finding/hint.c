@@ -232,6 +232,8 @@ static struct err *append_process(struct str *str,
 	TRY(name_in_brackets(change->root, "system-property", &name));
 	if (name)
 		return append_property(str, change, name);
+	if (str_starts(change->after, "trapping: "))
+		return str_append(str, "fedisableexcept(FE_ALL_EXCEPT)");
 	for (size_t i = 0; change->java && i < ARRAY_SIZE(java_attributes);
 	     i++) {
 		if (str_glob(java_attributes[i].root, change->root))

@@ -288,7 +288,7 @@ system_watch_start_process(struct system_watch *watch,
 		.directory = watch->directory,
 		.agent = agent.v,
 		.own_variables = (const char *const *)watch->own_variables.data,
-		.inexact = options->everything,
+		.raised = options->everything,
 		.followed = watch->follow != NULL,
 	};
 	const struct files_options files = {

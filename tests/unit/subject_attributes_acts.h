@@ -412,6 +412,14 @@ DO(undivide)
 {
 	return feclearexcept(FE_ALL_EXCEPT) == 0;
 }
+DO(trap)
+{
+	return feenableexcept(FE_DIVBYZERO) == 0;
+}
+DO(untrap)
+{
+	return fedisableexcept(FE_ALL_EXCEPT) == FE_DIVBYZERO;
+}
 DO(inexact)
 {
 	return feraiseexcept(FE_INEXACT) == 0;
@@ -1089,8 +1097,9 @@ static const struct step steps[] = {
 	  "absent", "clock 1, by signal SIGUSR1", NULL },
 	{ round_up, round_near, 0, "rounding-mode", NULL, "to nearest",
 	  "upward", NULL },
-	{ divide, undivide, 0, "floating-point-exceptions", NULL, "none",
-	  "division by zero", NULL },
+	{ trap, untrap, 0, "floating-point-exceptions", NULL, "trapping: none",
+	  "trapping: division by zero", NULL },
+	{ divide, undivide, 0, NULL, NULL, NULL, NULL, NULL },
 	{ inexact, undivide, 0, NULL, NULL, NULL, NULL, NULL },
 	{ seed, unseed, 0, "random", NULL, "state *", "state *", NULL },
 	{ seed_48, unseed_48, 0, "drand48", NULL, "state *", "state *", NULL },

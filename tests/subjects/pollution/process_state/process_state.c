@@ -455,9 +455,15 @@ TEST(test_rounding_back) //@ clean test_rounding_back
 	fesetround(old);
 }
 
-TEST(test_exceptions) //@ pollutes test_exceptions floating-point-exceptions ... severity=low
+TEST(test_exceptions) //@ clean test_exceptions
 {
 	feraiseexcept(FE_DIVBYZERO | FE_OVERFLOW);
+}
+
+TEST(test_traps) //@ pollutes test_traps floating-point-exceptions ... severity=high
+{
+	feclearexcept(FE_ALL_EXCEPT);
+	feenableexcept(FE_DIVBYZERO);
 }
 
 TEST(test_exceptions_back) //@ clean test_exceptions_back
