@@ -54,7 +54,8 @@ struct told {
 	uint64_t id;
 	uint64_t capture;
 	VEC(struct told_part) parts;
-	bool partial; /* more parts than are kept */
+	bool partial;	 /* more parts than are kept */
+	bool only_times; /* nothing but time stamps differs */
 };
 
 /* names.c: which names count, and how they are shown. */

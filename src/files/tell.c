@@ -324,6 +324,19 @@ static struct err *crowd_root(const struct teller *teller,
 	return NULL;
 }
 
+/* Fresh names are drawn anew by each run, and few look at time stamps alone. */
+static void weigh_change(struct change *change, struct told *told,
+			 const struct delta *delta, bool fresh)
+{
+	bool times = delta->diff == DIFF_TIMES && !delta->to;
+	bool first = !change->n;
+	if (fresh || (first && times))
+		change->weight = WEIGHT_LOW;
+	else if (!times && told->only_times)
+		change->weight = WEIGHT_MEDIUM;
+	told->only_times = times && (first || told->only_times);
+}
+
 static struct err *tell_one_delta(struct teller *teller, struct delta *delta,
 				  pid_t pid)
 {
@@ -344,8 +357,9 @@ static struct err *tell_one_delta(struct teller *teller, struct delta *delta,
 	bool together = files->names.shown.n || masked_name(root);
 	TRY(get_change(teller, root, together, &change));
 	BUG_ON(!change);
-	if (fresh)
-		change->weight = WEIGHT_LOW;
+	struct told *told = told_of(files, change);
+	if (told)
+		weigh_change(change, told, delta, fresh);
 
 	bool gone = !snap_exists(delta->after) || delta->from;
 	const struct snap *after =
@@ -364,7 +378,6 @@ static struct err *tell_one_delta(struct teller *teller, struct delta *delta,
 	TRY(add_texts(files, change, delta, after));
 	add_digests(change, delta, after);
 
-	struct told *told = told_of(files, change);
 	if (!told)
 		return NULL;
 	TRY(add_part(told, delta));
