@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/in_container.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/strv.h"
@@ -144,20 +143,13 @@ static struct err *refuse_or_warn(const struct common_options *common,
 				  struct err *err)
 {
 	if (common->sandbox == SANDBOX_ALWAYS)
-		return err_hint(
-			err_prefix(err, "no sandbox is possible here"),
-			"--sandbox auto runs the tests without one%s",
-			in_container()
-				? "; to allow one, start the "
-				  "container with " CONTAINER_FLAGS_SANDBOX
-				: "");
+		return err_hint(err_prefix(err, "no sandbox is possible here"),
+				"--sandbox auto runs the tests without one; %s",
+				sandbox_advice());
 	log_warn("no sandbox is possible here (%s): tests change your files; "
 		 "they are restored afterwards, but not if polygraph is "
 		 "killed; %s",
-		 err_message(err),
-		 in_container()
-			 ? "start the container with " CONTAINER_FLAGS_SANDBOX
-			 : "docs/sandbox.md says how to allow one");
+		 err_message(err), sandbox_advice());
 	err_destroy(err);
 	return NULL;
 }

@@ -217,11 +217,16 @@ static int mount_compare(const void *a, const void *b)
 	return path_compare(one->path, other->path);
 }
 
-struct err *sandbox_mounts_read(struct sandbox_mounts *ret)
+struct err *sandbox_mounts_list(struct sandbox_mounts *ret)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
 	TRY(proc_read(getpid(), 0, "mountinfo", &text));
-	TRY(sandbox_mounts_parse(text.s, ret));
+	return sandbox_mounts_parse(text.s, ret);
+}
+
+struct err *sandbox_mounts_read(struct sandbox_mounts *ret)
+{
+	TRY(sandbox_mounts_list(ret));
 	TRY(mounts_add_root(ret));
 	qsort(ret->data, ret->n, sizeof(*ret->data), mount_compare);
 	return NULL;

@@ -64,7 +64,7 @@ static void site_freep(struct sandbox_site *site)
 	free(site->cwd);
 }
 
-static bool has_right_to_mount(void)
+bool sandbox_may_mount(void)
 {
 	_cleanup_(str_freep) struct str status = STR_INIT;
 	uint64_t capabilities = 0;
@@ -191,7 +191,7 @@ static struct err *sandbox_try_places(struct sandbox_way *way)
 static struct err *sandbox_choose_way(struct sandbox_way *way)
 {
 	int number;
-	way->whole = has_right_to_mount();
+	way->whole = sandbox_may_mount();
 	if (way->whole) {
 		struct err *err = sandbox_try(way, &number);
 		if (!err)

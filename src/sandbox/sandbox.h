@@ -62,6 +62,8 @@ struct sandbox_options {
 struct err *sandbox_enter(const struct sandbox_options *options,
 			  struct err **ret_forbidden) _must_check_;
 bool sandbox_is_entered(void);
+/* What would allow one here, as advice for users. */
+const char *sandbox_advice(void);
 /*
  * Changes below this folder are meant to stay, with or without a sandbox. Its
  * links are resolved.

@@ -23,8 +23,13 @@ struct sandbox_mounts {
 	size_t cap;
 };
 
-/* Parents before what is mounted below them. Nothing is opened. */
+/*
+ * Parents before what is mounted below them, the root folder first, even if it
+ * is no mount. Nothing is opened.
+ */
 struct err *sandbox_mounts_read(struct sandbox_mounts *ret) _must_check_;
+/* As the kernel lists them: in a chroot only those below. */
+struct err *sandbox_mounts_list(struct sandbox_mounts *ret) _must_check_;
 /* The same from the text of mountinfo. */
 struct err *sandbox_mounts_parse(char *text,
 				 struct sandbox_mounts *ret) _must_check_;
@@ -143,6 +148,8 @@ struct err *sandbox_through_bind(struct sandbox_site *site,
 				 const char *root) _must_check_;
 
 /* ---- the two ways ---- */
+
+bool sandbox_may_mount(void); /* as root may */
 
 struct err *sandbox_build_whole(struct sandbox_site *site) _must_check_;
 struct err *sandbox_build_places(struct sandbox_site *site) _must_check_;

@@ -18,6 +18,7 @@ import runner
 from fresh import copy_tool
 
 os.environ["PATH"] += ":/usr/sbin"  # chroot
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 POLYGRAPH = None
 FOLDER = None
 ORDINARY = ()  # the command that makes root an ordinary user
@@ -141,8 +142,8 @@ class Mounts(unittest.TestCase):
 CHECK = ("check", "--fresh", "--format", "json")
 
 
-class Chroot(Mounts):
-    """The tested program sees the caller's root folder, and nothing outside is changed."""
+class InChroot(Mounts):
+    """With a root folder of its own."""
 
     ENTER = r"""
         cd "$ROOT"
@@ -166,9 +167,13 @@ class Chroot(Mounts):
         self.write("before\n", "root", "data", "written")
         subprocess.run(["cp", os.path.join(FOLDER, "suite"), self.path("root", "work")], check=True)
 
-    def enter(self, more="", words=CHECK, **options):
-        return self.run_it(self.ENTER.format(more), "/tool/polygraph", *words, "./suite", ROOT=self.path("root"),
+    def enter(self, more="", words=CHECK, become=(), **options):
+        return self.run_it(self.ENTER.format(more), *become, "/tool/polygraph", *words, "./suite", ROOT=self.path("root"),
                            TOOL=os.path.dirname(POLYGRAPH), MARKER="/marker", WRITTEN="/data/written", **options)
+
+
+class Chroot(InChroot):
+    """The tested program sees the caller's root folder, and nothing outside is changed."""
 
     def is_untouched(self):
         self.assertEqual(self.read("root", "data", "written"), "before\n")
@@ -199,7 +204,8 @@ class Chroot(Mounts):
     def test_in_a_user_namespace(self):
         """The kernel gives it no namespace of users: it goes on without a sandbox, and says so in one line."""
         done = self.enter(namespaces=("-m", "-U", "-r"))
-        self.assertRegex(done.stderr, r"\Apolygraph: warning: no sandbox is possible here \([^\n]+\): [^\n]+\n\Z")
+        self.assertRegex(done.stderr, r"\Apolygraph: warning: no sandbox is possible here \([^\n]+\): [^\n]+; in a chroot only "
+                                      r"root can have one\n\Z")
         self.passes(done)
 
 
@@ -301,6 +307,66 @@ test "$(stat -c %s $PLACE/large)" = 8000000
     @unittest.skipIf(os.getuid(), "only root is an ordinary user as well")
     def test_ordinary_user(self):
         self.check(" ".join(ORDINARY), give_to_ordinary)
+
+
+@unittest.skipUnless(can("unshare", "-m", "-U", "-r", "chroot", "/", "true"), "no user namespace can be made here")
+class Advice(InChroot):
+    """Where a setting forbids it, the line names that setting, as the documents do."""
+
+    # This may be a container, whose flags would be named; the root folder that is made here says nothing of it.
+    SETTING = r"""
+        mount --rbind "$ROOT" "$ROOT"
+        mount -t tmpfs tmpfs "$ROOT/proc/sys/kernel"
+        echo {1} > "$ROOT/proc/sys/kernel/{0}"
+        echo 0 > /proc/sys/user/max_user_namespaces
+    """
+
+    def advice(self, name, value, *words, status=1):
+        done = self.enter(self.SETTING.format(name, value), become=("setpriv", "--bounding-set=-all", "--inh-caps=-all"),
+                          words=(*CHECK, *words), namespaces=("-m", "-U", "-r"), status=status, container="")
+        self.assertIn("no sandbox is possible here", done.stderr)
+        return done.stderr
+
+    def test_names_the_setting(self):
+        documents = {}
+        for name in ("sandbox.md", "docker.md"):
+            with open(os.path.join(TOP, "docs", name), encoding="utf-8") as file:
+                documents[name] = file.read()
+        for name, value, wanted in (("apparmor_restrict_unprivileged_userns", "1", "0"), ("unprivileged_userns_clone", "0", "1")):
+            with self.subTest(name):
+                line = self.advice(name, value)
+                self.assertIn(f"sudo sysctl kernel.{name}={wanted}\n", line)
+                self.assertIn(f"kernel.{name}={wanted}", documents["sandbox.md"])
+        self.assertIn("sysctl kernel.apparmor_restrict_unprivileged_userns=0", documents["docker.md"])
+        self.assertIn("sudo sysctl user.max_user_namespaces=", self.advice("other", "0"))
+        self.assertIn("sudo sysctl user.max_user_namespaces=", self.advice("other", "0", "--sandbox", "always", status=3))
+
+
+class Profile(unittest.TestCase):
+    """The package ships what AppArmor needs, and installs it only where its AppArmor understands it."""
+
+    def script(self, name, word, root):
+        subprocess.run(["sh", os.path.join(TOP, "packaging/debian", name), word], check=True, env={**os.environ, "DPKG_ROOT": root})
+
+    def test_is_installed_where_it_is_understood(self):
+        for known in (False, True):
+            root = os.path.join(FOLDER, f"profile-{known}")
+            os.makedirs(os.path.join(root, "usr/share/polygraph/apparmor"))
+            os.makedirs(os.path.join(root, "etc/apparmor.d", "abi" if known else "."), exist_ok=True)
+            if known:
+                with open(os.path.join(root, "etc/apparmor.d/abi/4.0"), "w", encoding="ascii"):
+                    pass
+            subprocess.run(["cp", os.path.join(TOP, "packaging/apparmor/polygraph"),
+                            os.path.join(root, "usr/share/polygraph/apparmor")], check=True)
+            installed = os.path.join(root, "etc/apparmor.d/polygraph")
+            for _ in range(2):
+                self.script("postinst", "configure", root)
+                self.assertEqual(os.path.exists(installed), known)
+            self.script("postrm", "upgrade", root)
+            self.assertEqual(os.path.exists(installed), known)
+            for _ in range(2):
+                self.script("postrm", "remove", root)
+                self.assertFalse(os.path.exists(installed))
 
 
 def prepare(polygraph, folder):
