@@ -164,6 +164,8 @@ def debian_package(build, work, output, number, when):
         f"Package: polygraph\nVersion: {number}\nArchitecture: amd64\nMaintainer: {MAINTAINER}\n"
         f"Installed-Size: {size}\nDepends: {dependencies(root)}\nSuggests: git, cmake, meson, libpq5\nSection: devel\n"
         f"Priority: optional\nDescription: {SUMMARY}\n{DESCRIPTION}")
+    for script in (TOP / "packaging/debian").iterdir():
+        shutil.copy(script, control)
     settle(control, when)
     path = output / f"polygraph_{number}_amd64.deb"
     run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, path, env=build.environment)
