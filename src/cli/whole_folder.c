@@ -45,14 +45,14 @@ static void whole_folder_empty(int fd)
 	closedir(folder);
 }
 
-static bool is_own(int fd)
+static bool is_private_folder(int fd)
 {
 	struct stat st;
 	return !fstat(fd, &st) && st.st_uid == geteuid() && st.st_nlink &&
 	       (st.st_mode & 07777) == 0700;
 }
 
-static void remove_abandoned(const char *parent)
+static void whole_folder_clean(const char *parent)
 {
 	DIR *folder = opendir(parent);
 	if (!folder)
@@ -61,10 +61,11 @@ static void remove_abandoned(const char *parent)
 		if (!str_starts(entry->d_name, FOLDER_PREFIX) ||
 		    strlen(entry->d_name) != strlen(FOLDER_PREFIX "XXXXXX"))
 			continue;
-		_cleanup_(closep) int fd = openat(
-			dirfd(folder), entry->d_name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0 || !is_own(fd) || flock(fd, LOCK_EX | LOCK_NB))
+		_cleanup_(closep) int fd =
+			openat(dirfd(folder), entry->d_name,
+			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 || !is_private_folder(fd) ||
+		    flock(fd, LOCK_EX | LOCK_NB))
 			continue;
 		log_debug(LOG_CLI, "'%s' was left by another run",
 			  entry->d_name);
@@ -78,19 +79,20 @@ struct err *whole_folder_create(struct whole_folder *ret)
 {
 	/* Parts are checked in other folders than this. */
 	const char *temporary = getenv("TMPDIR");
-	const char *parent = temporary && *temporary == '/' ? temporary : "/tmp";
+	const char *parent =
+		temporary && *temporary == '/' ? temporary : "/tmp";
 	struct whole_folder folder = WHOLE_FOLDER_INIT;
-	remove_abandoned(parent);
+	whole_folder_clean(parent);
 	/* Another call may take it for abandoned before it is locked. */
 	for (int tries = 0; tries < TRIES_MAX; tries++) {
 		snprintf(folder.path, sizeof(folder.path),
 			 "%s/" FOLDER_PREFIX "XXXXXX", parent);
 		if (!mkdtemp(folder.path))
 			break;
-		folder.fd = open(folder.path,
-				 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		folder.fd =
+			open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (folder.fd >= 0 && !flock(folder.fd, LOCK_EX | LOCK_NB) &&
-		    is_own(folder.fd)) {
+		    is_private_folder(folder.fd)) {
 			*ret = folder;
 			return NULL;
 		}

@@ -15,14 +15,20 @@
 #define WHOLE_REPORT "report.json"
 #define WHOLE_ORDER "order"
 #define WHOLE_KNOWN "known"
-#define WHOLE_FILES { WHOLE_REPORT, WHOLE_ORDER, WHOLE_KNOWN }
+#define WHOLE_FILES                                                            \
+	{                                                                      \
+		WHOLE_REPORT, WHOLE_ORDER, WHOLE_KNOWN                         \
+	}
 
 struct whole_folder {
 	char path[PATH_MAX]; /* "": none */
 	int fd;
 };
 
-#define WHOLE_FOLDER_INIT { .fd = -1 }
+#define WHOLE_FOLDER_INIT                                                      \
+	{                                                                      \
+		.fd = -1                                                       \
+	}
 
 struct err *whole_folder_create(struct whole_folder *ret) _must_check_;
 void whole_folder_remove(struct whole_folder *folder);

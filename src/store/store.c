@@ -452,15 +452,14 @@ static struct err *store_prepare_queries(struct store *store,
 	return NULL;
 }
 
-/* Not a file in use elsewhere, whose log is not part of it yet. */
+/* Another process has it open, and what it wrote is not in the file yet. */
 static bool has_log(const struct store *store)
 {
 	struct stat status;
 	_cleanup_(str_freep) struct str path = STR_INIT;
 	struct err *err = str_appendf(&path, "%s-wal", store->path);
-	bool has = !err && !stat(path.s, &status) && status.st_size;
 	err_ignore(err);
-	return has;
+	return path.s && !stat(path.s, &status) && status.st_size;
 }
 
 /*
@@ -470,9 +469,9 @@ static bool has_log(const struct store *store)
 static struct err *store_connect(struct store *store)
 {
 	_cleanup_(str_freep) struct str uri = STR_INIT;
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-	if (store->read_only)
-		flags = SQLITE_OPEN_READONLY;
+	int flags = store->read_only
+			    ? SQLITE_OPEN_READONLY
+			    : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	if (store->read_only && !has_log(store)) {
 		TRY(str_append(&uri, "file:"));
 		for (const char *c = store->path; *c; c++)
@@ -482,7 +481,7 @@ static struct err *store_connect(struct store *store)
 		TRY(str_append(&uri, "?immutable=1"));
 		flags |= SQLITE_OPEN_URI;
 	}
-	int code = sqlite3_open_v2(uri.n ? uri.s : store->path, &store->db,
+	int code = sqlite3_open_v2(uri.s ? uri.s : store->path, &store->db,
 				   flags | SQLITE_OPEN_NOMUTEX, NULL);
 	return code == SQLITE_OK ? NULL : db_err(store, code);
 }
@@ -499,13 +498,11 @@ static struct err *store_open_file(struct store *store, const char **ret_why)
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	TRY(store_look_at_file(store, ret_why));
-	if (*ret_why)
-		return NULL;
-	if (!store->read_only) {
-		TRY(set_up_journal(store));
-		TRY(store_execute(store, "PRAGMA foreign_keys = ON"));
-		TRY(bound_size(store));
-	}
+	if (*ret_why || store->read_only)
+		return *ret_why ? NULL : store_prepare_queries(store, ret_why);
+	TRY(set_up_journal(store));
+	TRY(store_execute(store, "PRAGMA foreign_keys = ON"));
+	TRY(bound_size(store));
 	return store_prepare_queries(store, ret_why);
 }
 
