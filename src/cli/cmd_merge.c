@@ -136,11 +136,14 @@ static struct err *merge_run(const struct options *options, int argc,
 	TRY(join_files(argc, argv, &shares, &document));
 	TRY(check_shares(&shares, values->partial, &document));
 	TRY(document_finish(&document));
+	TRY(document_total(&document));
 	TRY(storing_begin(values->store));
 	struct err *err = whole_write(&outputs, &document);
 	storing_end();
 	TRY(err);
-	*ret = (enum status)document_status(&document);
+	int status;
+	TRY(document_status(&document, &status));
+	*ret = (enum status)status;
 	return NULL;
 }
 

@@ -92,6 +92,7 @@ struct whole {
 	struct outputs outputs;
 	struct document document;
 	struct baseline baseline; /* of all suites */
+	struct map_text names;	  /* of all tests, as it has them */
 	struct document weights;  /* an earlier report; root NULL: none */
 	bool timed;		  /* it says what suites took */
 	uint64_t deadline;	  /* clock_now(); 0: none */
@@ -125,6 +126,7 @@ static void whole_free(struct whole *whole)
 	document_free(&whole->document);
 	document_free(&whole->weights);
 	baseline_free(&whole->baseline);
+	map_text_free(&whole->names);
 }
 
 /* @raw: commands, not names. */
@@ -243,7 +245,10 @@ static struct err *pass_baseline(struct whole *whole)
 	return strv_addf(&whole->words, "--baseline=%s", known);
 }
 
-/* Adds what was found; what was known stays, found again or not. */
+/*
+ * Adds what was found, which is known then. What was known stays, found again or
+ * not, unless there is no such test any more.
+ */
 static struct err *update_baseline(struct whole *whole)
 {
 	const struct detection_options *values = whole->options->values;
@@ -260,11 +265,19 @@ static struct err *update_baseline(struct whole *whole)
 			json_string_value(json_object_get(finding, "test"));
 		const char *message =
 			json_string_value(json_object_get(finding, "message"));
-		if (id && test && message &&
-		    !baseline_lists(&whole->baseline, id))
+		if (!id || !test || !message ||
+		    json_is_true(json_object_get(finding, "suppressed")))
+			continue;
+		if (!baseline_lists(&whole->baseline, id))
 			TRY(baseline_add(&whole->baseline, id, test, message));
+		if (json_object_set_new(finding, "known", json_true()))
+			return err_nomem();
 	}
-	return baseline_write(&whole->baseline);
+	baseline_drop(&whole->baseline, &whole->names);
+	TRY(baseline_write(&whole->baseline));
+	if (!whole->common->quiet)
+		baseline_tell(&whole->baseline, stderr);
+	return NULL;
 }
 
 /* ---- which parts there are ---- */
@@ -385,6 +398,18 @@ static struct err *whole_find_parts(struct whole *whole)
 	TRY(common_suite_choose(whole->options, 0, NULL, &whole->choice));
 	TRY(common_suite_open(&whole->choice, &suite));
 	return parts_find(suite, ask_program, whole, &whole->parts);
+}
+
+/* Of what the baseline lists. */
+static struct err *warn_of_gone(struct whole *whole)
+{
+	for (size_t i = 0; i < whole->parts.n; i++) {
+		const struct build_part *part = &whole->parts.data[i];
+		for (size_t j = 0; j < part->tests.n; j++)
+			TRY(baseline_name(&whole->names, part->tests.data[j]));
+	}
+	baseline_warn(&whole->baseline, &whole->names);
+	return NULL;
 }
 
 /* ---- which of them are wanted ---- */
@@ -795,6 +820,7 @@ struct err *whole_run(const struct options *options,
 	*ret_plain = is_plain_suite(&whole);
 	if (*ret_plain)
 		return NULL;
+	TRY(warn_of_gone(&whole));
 	TRY(select_parts(&whole));
 	TRY(select_changed(&whole));
 	TRY(take_share(&whole));
@@ -806,11 +832,10 @@ struct err *whole_run(const struct options *options,
 	TRY(check_parts(&whole));
 	TRY(document_finish(&whole.document));
 	TRY(update_baseline(&whole));
+	TRY(document_total(&whole.document));
 	TRY(whole_write(&whole.outputs, &whole.document));
-	*ret = (enum status)document_status(&whole.document);
-	/* What was found is known now. */
-	const struct detection_options *all = options->values;
-	if (*ret == STATUS_FINDINGS && all->state.update_baseline)
-		*ret = STATUS_OK;
+	int status;
+	TRY(document_status(&whole.document, &status));
+	*ret = (enum status)status;
 	return NULL;
 }

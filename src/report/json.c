@@ -122,11 +122,6 @@ static json_t *make_totals(const struct report *report,
 	struct report_counts counts = report_count(report);
 	size_t of[FINDING_HIGH + 1] = {};
 	size_t new = report_new_findings(report);
-	const char *fail_on =
-		report->fail_on >= FAIL_ON_NONE
-			? "none"
-			: finding_severity_name(
-				  (enum finding_severity)report->fail_on);
 	json_t *tests = json_object();
 	for (int i = OUTCOME_NONE + 1; tests && i < OUTCOMES; i++) {
 		if (json_object_set_new(
@@ -145,7 +140,8 @@ static json_t *make_totals(const struct report *report,
 			 (json_int_t)of[FINDING_LOW], "new", (json_int_t) new,
 			 "known", (json_int_t)(report->n_findings - new),
 			 "problems", verdict_problems(verdict), "failing",
-			 (json_int_t)verdict->failing, "fail_on", fail_on);
+			 (json_int_t)verdict->failing, "fail_on",
+			 verdict_fail_on(report->fail_on));
 }
 
 static struct err *write_totals(const struct report *report, FILE *out)
@@ -153,6 +149,12 @@ static struct err *write_totals(const struct report *report, FILE *out)
 	_cleanup_(value_freep) json_t *value = NULL;
 	_cleanup_(causes_free) struct causes causes = {};
 	struct report_verdict verdict;
+	const json_t *earlier = json_object_get(report->earlier, "totals");
+	/* Of several suites it is their sum, and not that of all as one. */
+	if (json_object_get(report->earlier, "suites") && earlier) {
+		fputs(",\n  \"totals\": ", out);
+		return json_write_value(earlier, out);
+	}
 	TRY(causes_group(report, &causes));
 	TRY(verdict_judge(report, &causes, &verdict));
 	TRY(value_made(make_totals(report, &verdict), &value));

@@ -11,6 +11,8 @@
  * be right. XML 1.0 cannot hold control characters at all, so they become \xNN, and
  * so do those that would mislead who reads the file (str_misleads()).
  */
+#include "report/junit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,15 +60,11 @@ static struct err *write_told(const struct report_test *test, FILE *out)
 	return NULL;
 }
 
-static bool junit_is_bad(const struct report_test *test)
-{
-	return test->outcome != OUTCOME_PASS && test->outcome != OUTCOME_SKIP;
-}
-
 static bool junit_is_told(const struct report_test *test,
 			  const struct map_text *explained)
 {
-	return junit_is_bad(test) && verdict_why(test, explained) == WHY_KNOWN;
+	return verdict_has_failed(test) &&
+	       verdict_why(test, explained) == WHY_KNOWN;
 }
 
 static struct err *junit_write_test(const struct report_test *test,
@@ -74,7 +72,7 @@ static struct err *junit_write_test(const struct report_test *test,
 				    const struct map_text *explained,
 				    bool verbose, FILE *out)
 {
-	bool bad = junit_is_bad(test);
+	bool bad = verdict_has_failed(test);
 	bool output = test->output && test->output_n && (bad || verbose);
 
 	fputs("    <testcase", out);
@@ -169,12 +167,15 @@ static struct err *junit_append_finding(struct str *str,
 /*
  * A cause is a test that should not fail. It does where the exit status follows from
  * it; else it passes, and says what was found. What the baseline lists is skipped; in
- * the schema that old versions of Jenkins have, only a text can say why.
+ * the schema that old versions of Jenkins have, only a text can say why. @suite: one
+ * of several; NULL: there is but this one.
  */
 static struct err *junit_write_cause(const struct cause *cause,
-				     unsigned fail_on, FILE *out)
+				     const char *suite, unsigned fail_on,
+				     FILE *out)
 {
 	_cleanup_(str_freep) struct str text = STR_INIT;
+	_cleanup_(str_freep) struct str class = STR_INIT;
 	const struct finding *first = cause->findings.data[0];
 	for (size_t i = 0; i < cause->findings.n; i++) {
 		if (!cause->findings.data[i]->known || !cause->fresh)
@@ -186,9 +187,12 @@ static struct err *junit_write_cause(const struct cause *cause,
 		if (!first->known)
 			break;
 	}
+	if (suite)
+		TRY(str_appendf(&class, "%s.", suite));
+	TRY(str_append(&class, class_of_cause(cause)));
 	fputs("    <testcase", out);
 	xml_write_attribute("name", cause->name, out);
-	xml_write_attribute("classname", class_of_cause(cause), out);
+	xml_write_attribute("classname", class.s, out);
 	fputs(" time=\"0\">\n", out);
 	if (!verdict_counts(cause, fail_on)) {
 		const char *element = cause->fresh ? "system-out" : "skipped";
@@ -223,7 +227,8 @@ static struct err *junit_write_causes(const struct report *report,
 		"skipped=\"%zu\" time=\"0\">\n",
 		causes->n, verdict->counted, causes->n - verdict->fresh);
 	for (size_t i = 0; i < causes->n; i++)
-		TRY(junit_write_cause(&causes->data[i], report->fail_on, out));
+		TRY(junit_write_cause(&causes->data[i], NULL, report->fail_on,
+				      out));
 	fputs("  </testsuite>\n", out);
 	return NULL;
 }
@@ -273,62 +278,151 @@ static struct err *write_properties(const struct report *report, FILE *out)
 	return NULL;
 }
 
-/* How many tests are of which element. */
-struct junit_counts {
-	size_t failures, errors, skipped;
+/* ---- suites ---- */
+
+/* What there is to say of a report. */
+struct junit_parts {
+	struct causes causes;
+	struct map_text explained;
+	struct report_verdict verdict;
+	struct junit_counts tests; /* without causes */
 };
 
-static struct junit_counts junit_count(const struct report *report,
-				       const struct map_text *explained)
+static void junit_parts_free(struct junit_parts *parts)
 {
-	struct junit_counts counts = {};
+	causes_free(&parts->causes);
+	map_text_free(&parts->explained);
+}
+
+static struct err *junit_take_apart(const struct report *report,
+				    struct junit_parts *parts)
+{
+	struct junit_counts *counts = &parts->tests;
+	TRY(causes_group(report, &parts->causes));
+	TRY(verdict_judge(report, &parts->causes, &parts->verdict));
+	TRY(verdict_explained(report, &parts->explained));
+	counts->tests = report->n;
 	for (size_t i = 0; i < report->n; i++) {
 		const struct report_test *test = &report->tests[i];
 		if (test->outcome == OUTCOME_SKIP ||
-		    junit_is_told(test, explained))
-			counts.skipped++;
+		    junit_is_told(test, &parts->explained))
+			counts->skipped++;
 		else if (test->outcome == OUTCOME_FAIL)
-			counts.failures++;
-		else if (junit_is_bad(test))
-			counts.errors++;
+			counts->failures++;
+		else
+			counts->errors += verdict_has_failed(test);
 	}
-	return counts;
+	return NULL;
+}
+
+/* With its causes. */
+static struct junit_counts junit_sum(const struct junit_parts *parts)
+{
+	const struct junit_counts *tests = &parts->tests;
+	const struct report_verdict *verdict = &parts->verdict;
+	return (struct junit_counts){
+		.tests = tests->tests + verdict->problems,
+		.failures = tests->failures + verdict->counted,
+		.errors = tests->errors,
+		.skipped = tests->skipped + verdict->problems - verdict->fresh,
+	};
+}
+
+static void junit_open_suite(const char *name,
+			     const struct junit_counts *counts, double seconds,
+			     FILE *out)
+{
+	fputs("  <testsuite", out);
+	xml_write_attribute("name", name, out);
+	fprintf(out,
+		" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+		"skipped=\"%zu\" time=\"%.6f\">\n",
+		counts->tests, counts->failures, counts->errors,
+		counts->skipped, seconds);
+}
+
+static struct err *junit_write_tests(const struct report *report,
+				     const struct junit_parts *parts,
+				     const char *class_name, bool verbose,
+				     FILE *out)
+{
+	TRY(write_properties(report, out));
+	for (size_t i = 0; i < report->n; i++)
+		TRY(junit_write_test(&report->tests[i], class_name,
+				     &parts->explained, verbose, out));
+	return NULL;
+}
+
+void junit_begin(const struct junit_counts *counts, double seconds, FILE *out)
+{
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", out);
+	fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"",
+		counts->tests, counts->failures, counts->errors);
+	if (seconds >= 0)
+		fprintf(out, " time=\"%.6f\"", seconds);
+	fputs(">\n", out);
+}
+
+void junit_end(FILE *out)
+{
+	fputs("</testsuites>\n", out);
+}
+
+/* Of a suite that could not be run: an error of its own. */
+static void junit_put_message(const struct junit_suite *suite, FILE *out)
+{
+	fputs("    <testcase name=\"(the suite)\"", out);
+	xml_write_attribute("classname", suite->name, out);
+	fputs(" time=\"0\">\n      <error", out);
+	xml_write_attribute("message", suite->message, out);
+	fputs(" type=\"suite\"/>\n    </testcase>\n", out);
+}
+
+struct err *junit_put_suite(const struct junit_suite *suite,
+			    struct junit_counts *counts, FILE *out)
+{
+	const struct report *report = suite->report;
+	_cleanup_(junit_parts_free) struct junit_parts parts = {};
+	if (report)
+		TRY(junit_take_apart(report, &parts));
+	struct junit_counts sum = junit_sum(&parts);
+	sum.tests += suite->message != NULL;
+	sum.errors += suite->message != NULL;
+	counts->tests += sum.tests;
+	counts->failures += sum.failures;
+	counts->errors += sum.errors;
+	counts->skipped += sum.skipped;
+	if (!out)
+		return NULL;
+	junit_open_suite(suite->name, &sum, suite->seconds, out);
+	if (report)
+		TRY(junit_write_tests(report, &parts, suite->name, false, out));
+	for (size_t i = 0; i < parts.causes.n; i++)
+		TRY(junit_write_cause(&parts.causes.data[i], suite->name,
+				      report->fail_on, out));
+	if (suite->message)
+		junit_put_message(suite, out);
+	fputs("  </testsuite>\n", out);
+	return NULL;
 }
 
 static struct err *junit_write(const struct report *report,
 			       const struct report_style *style, FILE *out)
 {
-	_cleanup_(causes_free) struct causes causes = {};
-	_cleanup_(map_text_freep) struct map_text explained = MAP_INIT;
-	struct report_verdict verdict;
+	_cleanup_(junit_parts_free) struct junit_parts parts = {};
+	double seconds = (double)report->ns / 1e9;
 	/* Of a process suite the first word is "--ctest". */
 	const char *suite = report->command[0][0] == '-'
 				    ? report->framework
 				    : path_base(report->command[0]);
-
-	TRY(causes_group(report, &causes));
-	TRY(verdict_judge(report, &causes, &verdict));
-	TRY(verdict_explained(report, &explained));
-	struct junit_counts counts = junit_count(report, &explained);
-	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", out);
-	fprintf(out,
-		" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
-		"time=\"%.6f\">\n  <testsuite",
-		report->n + causes.n, counts.failures + verdict.counted,
-		counts.errors, (double)report->ns / 1e9);
-	xml_write_attribute("name", suite, out);
-	fprintf(out,
-		" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
-		"skipped=\"%zu\" time=\"%.6f\">\n",
-		report->n, counts.failures, counts.errors, counts.skipped,
-		(double)report->ns / 1e9);
-	TRY(write_properties(report, out));
-	for (size_t i = 0; i < report->n; i++)
-		TRY(junit_write_test(&report->tests[i], suite, &explained,
-				     style->verbose, out));
+	TRY(junit_take_apart(report, &parts));
+	struct junit_counts sum = junit_sum(&parts);
+	junit_begin(&sum, seconds, out);
+	junit_open_suite(suite, &parts.tests, seconds, out);
+	TRY(junit_write_tests(report, &parts, suite, style->verbose, out));
 	fputs("  </testsuite>\n", out);
-	TRY(junit_write_causes(report, &causes, &verdict, out));
-	fputs("</testsuites>\n", out);
+	TRY(junit_write_causes(report, &parts.causes, &parts.verdict, out));
+	junit_end(out);
 	return NULL;
 }
 

@@ -64,10 +64,17 @@ enum verdict_why verdict_why(const struct report_test *test,
 	return test->known ? WHY_KNOWN : WHY_OWN;
 }
 
-static bool has_failed(const struct report_test *test)
+bool verdict_has_failed(const struct report_test *test)
 {
 	return test->outcome != OUTCOME_PASS && test->outcome != OUTCOME_SKIP &&
 	       test->outcome != OUTCOME_NONE;
+}
+
+const char *verdict_fail_on(unsigned fail_on)
+{
+	return fail_on >= FAIL_ON_NONE
+		       ? "none"
+		       : finding_severity_name((enum finding_severity)fail_on);
 }
 
 static struct err *count_failing(const struct report *report, size_t *ret)
@@ -76,7 +83,7 @@ static struct err *count_failing(const struct report *report, size_t *ret)
 	TRY(verdict_explained(report, &explained));
 	*ret = 0;
 	for (size_t i = 0; i < report->n; i++)
-		*ret += has_failed(&report->tests[i]) &&
+		*ret += verdict_has_failed(&report->tests[i]) &&
 			verdict_why(&report->tests[i], &explained) == WHY_OWN;
 	return NULL;
 }
@@ -157,11 +164,11 @@ static struct err *append_none(const struct report_verdict *verdict,
 	if (fail_on >= FAIL_ON_NONE)
 		return str_append(str, ", none of which counts "
 				       "(--fail-on none)");
-	return str_appendf(
-		str, ", %s of severity %s%s",
-		verdict->fresh < verdict->problems ? "no new one" : "none",
-		finding_severity_name((enum finding_severity)fail_on),
-		fail_on < FINDING_HIGH ? " or higher" : "");
+	return str_appendf(str, ", %s of severity %s%s",
+			   verdict->fresh < verdict->problems ? "no new one"
+							      : "none",
+			   verdict_fail_on(fail_on),
+			   fail_on < FINDING_HIGH ? " or higher" : "");
 }
 
 struct err *verdict_append(const struct report_verdict *verdict,

@@ -33,6 +33,8 @@ struct report_verdict {
 struct err *verdict_judge(const struct report *report,
 			  const struct causes *causes,
 			  struct report_verdict *ret) _must_check_;
+/* "medium", "none" */
+const char *verdict_fail_on(unsigned fail_on);
 /* Does the exit status follow from it? */
 static inline bool verdict_counts(const struct cause *cause, unsigned fail_on)
 {
@@ -68,6 +70,7 @@ enum verdict_why {
 	WHY_KNOWN,   /* it is known, or told and no more */
 	WHY_COUNTED, /* a finding that counts */
 };
+bool verdict_has_failed(const struct report_test *test);
 /* Of all tests with such a finding; others are not in @ret. */
 struct err *verdict_explained(const struct report *report,
 			      struct map_text *ret) _must_check_;

@@ -15,6 +15,7 @@
 
 #define DOCUMENT_MAX ((size_t)1 << 30)
 #define NESTING_MAX 200
+#define STATUS_OF_INTERRUPT 130
 /* Members of a report that are those of the whole, too. */
 static const char *const joined[] = { "schema", "polygraph", "suite",
 				      "tests",	"findings",  "limits",
@@ -479,24 +480,29 @@ struct err *document_join(struct document *document,
 
 /* ---- questions ---- */
 
-int document_status(const struct document *document)
+struct err *document_status(const struct document *document, int *ret)
 {
-	/* The weightier the later. */
-	static const int weights[] = { 0, 3, 1, 2, 4, 130 };
+	/* The weightier the later; 0, 1 and 3 are the verdict's. */
+	static const int weights[] = { 3, 2, 4, STATUS_OF_INTERRUPT };
+	struct report_verdict verdict;
 	size_t worst = 0, i;
 	json_t *suite;
 	json_array_foreach(document_list_of(document, "suites"), i, suite)
 	{
 		json_int_t status =
 			json_integer_value(json_object_get(suite, "status"));
-		size_t at = 4; /* what nobody promised */
+		size_t at = status && status != 1 ? ARRAY_SIZE(weights) - 1 : 0;
 		for (size_t j = 0; j < ARRAY_SIZE(weights); j++) {
 			if (weights[j] == status)
-				at = j;
+				at = j + 1;
 		}
 		worst = MAX(worst, at);
 	}
-	return weights[worst];
+	TRY(document_judge(document, &verdict));
+	*ret = verdict_status(&verdict);
+	if (worst > 1 || (worst == 1 && !*ret))
+		*ret = weights[worst - 1];
+	return NULL;
 }
 
 double document_seconds(const struct document *document, const char *name)

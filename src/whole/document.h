@@ -71,7 +71,10 @@ struct err *document_join(struct document *document,
  * Exit status of the whole: findings (1) before suites that could not be run (3)
  * and internal errors (4); an interrupt (130) before all.
  */
-int document_status(const struct document *document);
+struct err *document_status(const struct document *document,
+			    int *ret) _must_check_;
+/* Adds what all suites come to: as JSON the "totals" of a report. */
+struct err *document_total(struct document *document) _must_check_;
 /* The seconds that a suite of that name took; < 0: not known, as of a dry run. */
 double document_seconds(const struct document *document, const char *name);
 /* Does it know that of any suite? */

@@ -3,7 +3,10 @@
 
 #include <stdbool.h>
 
+#include "report/verdict.h"
 #include "whole/document.h"
+
+struct reread;
 
 json_t *document_list_of(const struct document *document, const char *key);
 /* "" where there is no such text. */
@@ -23,3 +26,11 @@ struct suite_cursor {
 };
 /* How many members of @suite are next. */
 size_t suite_cursor_span(struct suite_cursor *cursor, const char *suite);
+/* The report of one suite, whose members are next; moves the cursors on. */
+struct err *document_open(const json_t *suite, struct suite_cursor *tests,
+			  struct suite_cursor *findings,
+			  struct reread **ret) _must_check_;
+
+/* The verdict on all suites: what they have alike is one problem. */
+struct err *document_judge(const struct document *document,
+			   struct report_verdict *ret) _must_check_;

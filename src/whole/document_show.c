@@ -1,11 +1,12 @@
-/* A document as JSON and as JUnit XML; as text: document_text.c. */
+/* A document as JSON and as JUnit XML, and its totals; as text: document_text.c. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/macro.h"
 #include "base/str.h"
-#include "base/xml.h"
+#include "report/junit.h"
+#include "report/reread.h"
 #include "whole/document_internal.h"
 
 /* ---- JSON ---- */
@@ -57,6 +58,25 @@ bool document_is_known(const json_t *finding)
 	return json_is_true(json_object_get(finding, "known"));
 }
 
+/* Tests by outcome; NULL: no memory. */
+static json_t *count_outcomes(const struct document *document)
+{
+	json_t *counts = json_object();
+	size_t i;
+	json_t *test;
+	for (int j = OUTCOME_NONE + 1; j < OUTCOMES; j++)
+		json_object_set_new(counts, outcome_name((enum outcome)j),
+				    json_integer(0));
+	json_array_foreach(document_list_of(document, "tests"), i, test)
+	{
+		json_t *count = json_object_get(
+			counts, document_text_of(test, "outcome"));
+		if (count)
+			json_integer_set(count, json_integer_value(count) + 1);
+	}
+	return counts;
+}
+
 struct document_counts document_count(const struct document *document)
 {
 	struct document_counts counts = {};
@@ -106,107 +126,129 @@ size_t suite_cursor_span(struct suite_cursor *cursor, const char *suite)
 	return n;
 }
 
-/* ---- JUnit ---- */
-
-static struct err *junit_put_test(const json_t *test, FILE *out)
+static struct err *take_members(struct suite_cursor *cursor, const char *suite,
+				json_t **ret)
 {
-	const char *outcome = document_text_of(test, "outcome");
-	const json_t *failure = json_object_get(test, "failure");
-	const char *message = document_text_of(failure, "message");
-	fputs("    <testcase", out);
-	xml_write_attribute("name", document_text_of(test, "name"), out);
-	xml_write_attribute("classname", document_text_of(test, "suite"), out);
-	fprintf(out, " time=\"%.6f\"",
-		json_number_value(json_object_get(test, "seconds")));
-	if (!strcmp(outcome, "pass") || !*outcome) {
-		fputs("/>\n", out);
-		return NULL;
+	size_t n = suite_cursor_span(cursor, suite);
+	*ret = json_array();
+	for (size_t i = 0; i < n; i++) {
+		if (json_array_append(
+			    *ret, json_array_get(cursor->list, cursor->at++)))
+			return err_nomem();
 	}
-	const char *element = !strcmp(outcome, "skip")	 ? "skipped"
-			      : !strcmp(outcome, "fail") ? "failure"
-							 : "error";
-	fprintf(out, ">\n      <%s", element);
-	xml_write_attribute("message", *message ? message : outcome, out);
-	fputs("/>\n    </testcase>\n", out);
-	return NULL;
+	return *ret ? NULL : err_nomem();
 }
 
-static struct err *junit_put_finding(const json_t *finding, FILE *out)
-{
-	_cleanup_(str_freep) struct str class = STR_INIT;
-	TRY(str_appendf(&class, "%s.%s", document_text_of(finding, "suite"),
-			document_text_of(finding, "kind")));
-	fputs("    <testcase", out);
-	xml_write_attribute("name", document_text_of(finding, "test"), out);
-	xml_write_attribute("classname", class.s, out);
-	if (document_is_known(finding)) {
-		fputs("/>\n", out);
-		return NULL;
-	}
-	fputs(">\n      <failure", out);
-	xml_write_attribute("message", document_text_of(finding, "message"),
-			    out);
-	xml_write_attribute("type", document_text_of(finding, "severity"), out);
-	fputs(">", out);
-	const char *replay = document_text_of(finding, "replay");
-	xml_write(replay, strlen(replay), false, out);
-	fputs("</failure>\n    </testcase>\n", out);
-	return NULL;
-}
-
-/* Of a suite that could not be run: an error of its own. */
-static struct err *junit_put_message(const json_t *suite, FILE *out)
-{
-	fputs("    <testcase name=\"(the suite)\"", out);
-	xml_write_attribute("classname", document_text_of(suite, "name"), out);
-	fputs(">\n      <error", out);
-	xml_write_attribute("message", document_text_of(suite, "message"), out);
-	fputs("/>\n    </testcase>\n", out);
-	return NULL;
-}
-
-static struct err *junit_put_suite(const json_t *suite,
-				   struct suite_cursor *tests,
-				   struct suite_cursor *findings, FILE *out)
+struct err *document_open(const json_t *suite, struct suite_cursor *tests,
+			  struct suite_cursor *findings, struct reread **ret)
 {
 	const char *name = document_text_of(suite, "name");
-	size_t n_tests = suite_cursor_span(tests, name);
-	size_t n_findings = suite_cursor_span(findings, name);
-	bool unrun = *document_text_of(suite, "message");
-	fputs("  <testsuite", out);
-	xml_write_attribute("name", name, out);
-	fprintf(out, " tests=\"%zu\" time=\"%.6f\">\n",
-		n_tests + n_findings + unrun,
-		json_number_value(json_object_get(suite, "seconds")));
-	for (size_t i = 0; i < n_tests; i++)
-		TRY(junit_put_test(json_array_get(tests->list, tests->at + i),
-				   out));
-	for (size_t i = 0; i < n_findings; i++)
-		TRY(junit_put_finding(
-			json_array_get(findings->list, findings->at + i), out));
-	if (unrun)
-		TRY(junit_put_message(suite, out));
-	fputs("  </testsuite>\n", out);
-	tests->at += n_tests;
-	findings->at += n_findings;
+	_cleanup_(json_freep) json_t *its_tests = NULL, *its_findings = NULL;
+	TRY(take_members(tests, name, &its_tests));
+	TRY(take_members(findings, name, &its_findings));
+	json_t *root =
+		json_pack("{s:i, s:O, s:O, s:O, s:O*}", "schema", 1, "suite",
+			  suite, "tests", its_tests, "findings", its_findings,
+			  "totals", json_object_get(suite, "totals"));
+	return root ? reread_create(root, ret) : err_nomem();
+}
+
+/* ---- totals ---- */
+
+/* What is known since it was checked does not count any more. */
+static struct err *settle_statuses(const struct document *document)
+{
+	struct suite_cursor tests = { document_list_of(document, "tests"), 0 };
+	struct suite_cursor findings = { document_list_of(document, "findings"),
+					 0 };
+	size_t i;
+	json_t *suite;
+	json_array_foreach(document_list_of(document, "suites"), i, suite)
+	{
+		_cleanup_(reread_destroyp) struct reread *reread = NULL;
+		_cleanup_(causes_free) struct causes causes = {};
+		struct report_verdict verdict;
+		json_t *status = json_object_get(suite, "status");
+		struct err *err =
+			document_open(suite, &tests, &findings, &reread);
+		/* A file that others wrote. */
+		if (err && err_kind(err) == ERR_USAGE) {
+			err_destroy(err);
+			continue;
+		}
+		TRY(err);
+		if (json_integer_value(status) != 1)
+			continue;
+		TRY(causes_group(reread_report(reread), &causes));
+		TRY(verdict_judge(reread_report(reread), &causes, &verdict));
+		json_integer_set(status, verdict_status(&verdict));
+	}
+	return NULL;
+}
+
+struct err *document_total(struct document *document)
+{
+	TRY(settle_statuses(document));
+	struct document_counts counts = document_count(document);
+	struct report_verdict verdict;
+	TRY(document_judge(document, &verdict));
+	json_t *totals = json_pack(
+		"{s:o, s:{s:I, s:I, s:I, s:I, s:I}, s:o, s:I, s:s}", "tests",
+		count_outcomes(document), "findings", "high",
+		(json_int_t)counts.high, "medium", (json_int_t)counts.medium,
+		"low", (json_int_t)counts.low, "new",
+		(json_int_t)(counts.findings - counts.known), "known",
+		(json_int_t)counts.known, "problems",
+		verdict_problems(&verdict), "failing",
+		(json_int_t)verdict.failing, "fail_on",
+		verdict_fail_on(verdict.fail_on));
+	return json_object_set_new(document->root, "totals", totals)
+		       ? err_nomem()
+		       : NULL;
+}
+
+/* ---- JUnit ---- */
+
+/* Of each suite, in turn: @out NULL: it is only counted. */
+static struct err *junit_put_suites(const struct document *document,
+				    struct junit_counts *ret, FILE *out)
+{
+	struct suite_cursor tests = { document_list_of(document, "tests"), 0 };
+	struct suite_cursor findings = { document_list_of(document, "findings"),
+					 0 };
+	size_t i;
+	json_t *suite;
+	json_array_foreach(document_list_of(document, "suites"), i, suite)
+	{
+		_cleanup_(reread_destroyp) struct reread *reread = NULL;
+		const char *message = document_text_of(suite, "message");
+		struct err *err =
+			document_open(suite, &tests, &findings, &reread);
+		/* A file that others wrote. */
+		if (err && err_kind(err) != ERR_USAGE)
+			return err;
+		if (err)
+			message = err_message(err);
+		const struct junit_suite of = {
+			.name = document_text_of(suite, "name"),
+			.report = reread ? reread_report(reread) : NULL,
+			.seconds = json_number_value(
+				json_object_get(suite, "seconds")),
+			.message = *message ? message : NULL,
+		};
+		struct err *failed = junit_put_suite(&of, ret, out);
+		err_destroy(err);
+		TRY(failed);
+	}
 	return NULL;
 }
 
 struct err *document_write_junit(const struct document *document, FILE *out)
 {
-	struct suite_cursor tests = { document_list_of(document, "tests"), 0 };
-	struct suite_cursor findings = { document_list_of(document, "findings"),
-					 0 };
-	struct document_counts counts = document_count(document);
-	size_t i;
-	json_t *suite;
-	fprintf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<testsuites tests=\"%zu\" failures=\"%zu\">\n",
-		counts.tests + counts.findings,
-		counts.failed + counts.findings - counts.known);
-	json_array_foreach(document_list_of(document, "suites"), i, suite)
-		TRY(junit_put_suite(suite, &tests, &findings, out));
-	fputs("</testsuites>\n", out);
+	struct junit_counts counts = {};
+	TRY(junit_put_suites(document, &counts, NULL));
+	junit_begin(&counts, -1, out);
+	TRY(junit_put_suites(document, &counts, out));
+	junit_end(out);
 	return NULL;
 }

@@ -14,9 +14,6 @@
 #include "report/verdict.h"
 #include "whole/document_internal.h"
 
-#define RED "\033[31m"
-#define GREEN "\033[32m"
-#define YELLOW "\033[33m"
 /* Blocks without --verbose; the rest is counted. */
 #define DOCUMENT_BLOCKS_MAX 100
 /* Suites that a line names. */
@@ -25,6 +22,8 @@
 /* A cause, in all suites that have it. */
 struct document_block {
 	enum finding_severity severity;
+	bool fresh;  /* not all of its findings are known */
+	bool counts; /* the exit status follows from it */
 	size_t misled;
 	size_t number; /* as found */
 	char *text;
@@ -39,8 +38,7 @@ struct document_blocks {
 	size_t cap;
 	struct map_text places; /* in data, by what makes them alike */
 	struct map_text ids;	/* of findings: the suites that have it */
-	size_t known;		/* causes that are not new */
-	size_t failures;	/* tests that fail without a finding */
+	struct report_verdict verdict;
 };
 
 static void document_block_free(struct document_block *block)
@@ -115,8 +113,11 @@ static struct err *gather_cause(struct document_blocks *blocks,
 				const char *suite)
 {
 	const struct finding *lead = block_lead(cause);
+	bool counts = verdict_counts(cause, report->fail_on);
 	_cleanup_(document_block_free) struct document_block block = {
 		.severity = cause->severity,
+		.fresh = cause->fresh,
+		.counts = counts,
 		.misled = cause->misled.n,
 		.number = blocks->n,
 	};
@@ -124,8 +125,12 @@ static struct err *gather_cause(struct document_blocks *blocks,
 	uint64_t at;
 	TRY(render_block(cause, report, style, &block.text));
 	TRY(make_block_key(cause, block.text, &key));
-	if (map_text_get(&blocks->places, key.s, &at))
-		return strv_add(&blocks->data[at].suites, suite);
+	if (map_text_get(&blocks->places, key.s, &at)) {
+		struct document_block *same = &blocks->data[at];
+		same->fresh |= cause->fresh != 0;
+		same->counts |= counts;
+		return strv_add(&same->suites, suite);
+	}
 	TRY(map_text_put(&blocks->places, key.s, blocks->n));
 	TRY(str_copy(lead->id, &block.id));
 	TRY(str_copy(lead->replay, &block.replay));
@@ -153,14 +158,14 @@ static struct err *gather_suite(struct document_blocks *blocks,
 {
 	_cleanup_(causes_free) struct causes causes = {};
 	TRY(count_ids(blocks, report));
+	struct report_verdict verdict;
 	TRY(causes_group(report, &causes));
-	for (size_t i = 0; i < causes.n; i++) {
-		if (causes.data[i].fresh)
-			TRY(gather_cause(blocks, &causes.data[i], report, style,
-					 suite));
-		else
-			blocks->known++;
-	}
+	TRY(verdict_judge(report, &causes, &verdict));
+	blocks->verdict.failing += verdict.failing;
+	blocks->verdict.fail_on = MIN(blocks->verdict.fail_on, verdict.fail_on);
+	for (size_t i = 0; i < causes.n; i++)
+		TRY(gather_cause(blocks, &causes.data[i], report, style,
+				 suite));
 	return NULL;
 }
 
@@ -169,6 +174,8 @@ static int compare_blocks(const void *a, const void *b)
 	const struct document_block *x = a, *y = b;
 	if (x->severity != y->severity)
 		return x->severity < y->severity ? 1 : -1;
+	if (x->fresh != y->fresh)
+		return x->fresh ? -1 : 1;
 	if (x->misled != y->misled)
 		return x->misled < y->misled ? 1 : -1;
 	return (x->number > y->number) - (x->number < y->number);
@@ -224,15 +231,22 @@ static struct err *document_write_blocks(const struct document_blocks *blocks,
 					 const struct report_style *style,
 					 FILE *out)
 {
-	size_t shown = MIN(blocks->n, (size_t)DOCUMENT_BLOCKS_MAX);
-	for (size_t i = 0; i < shown; i++) {
+	size_t shown = 0, more = 0;
+	for (size_t i = 0; i < blocks->n; i++) {
+		if (!blocks->data[i].fresh)
+			continue;
+		if (shown == DOCUMENT_BLOCKS_MAX) {
+			more++;
+			continue;
+		}
+		shown++;
 		fputs(blocks->data[i].text, out);
 		if (!style->quiet)
 			TRY(write_where(blocks, &blocks->data[i], out));
 	}
-	if (shown < blocks->n)
+	if (more)
 		fprintf(out, INDENT "… and %zu more (shown with --verbose)\n",
-			blocks->n - shown);
+			more);
 	return NULL;
 }
 
@@ -299,15 +313,11 @@ static void write_message_lines(const char *message, FILE *out)
 static bool is_failure(const struct report_test *test,
 		       const struct map_text *explained)
 {
-	uint64_t is_explained;
-	return test->outcome != OUTCOME_PASS && test->outcome != OUTCOME_SKIP &&
-	       test->outcome != OUTCOME_NONE &&
-	       !map_text_get(explained, test->name, &is_explained);
+	return verdict_has_failed(test) &&
+	       verdict_why(test, explained) == WHY_OWN;
 }
 
-/* @out: NULL: it is only counted. */
-static struct err *tell_suite(struct document_blocks *blocks,
-			      const json_t *suite, const struct report *report,
+static struct err *tell_suite(const json_t *suite, const struct report *report,
 			      const struct report_style *style, FILE *out)
 {
 	const char *message = document_text_of(suite, "message");
@@ -316,8 +326,7 @@ static struct err *tell_suite(struct document_blocks *blocks,
 	TRY(verdict_explained(report, &explained));
 	for (size_t i = 0; i < report->n; i++)
 		failures += is_failure(&report->tests[i], &explained);
-	blocks->failures += failures;
-	if (!out || (!failures && !*message && !style->verbose))
+	if (!failures && !*message && !style->verbose)
 		return NULL;
 	write_suite_head(suite, style, out);
 	for (size_t i = 0; style->verbose && i < report->n_findings; i++)
@@ -328,33 +337,6 @@ static struct err *tell_suite(struct document_blocks *blocks,
 	}
 	write_message_lines(message, out);
 	return NULL;
-}
-
-static struct err *take_members(struct suite_cursor *cursor, const char *suite,
-				json_t **ret)
-{
-	size_t n = suite_cursor_span(cursor, suite);
-	*ret = json_array();
-	for (size_t i = 0; i < n; i++) {
-		if (json_array_append(
-			    *ret, json_array_get(cursor->list, cursor->at++)))
-			return err_nomem();
-	}
-	return *ret ? NULL : err_nomem();
-}
-
-static struct err *open_suite(const json_t *suite, struct suite_cursor *tests,
-			      struct suite_cursor *findings,
-			      struct reread **ret)
-{
-	const char *name = document_text_of(suite, "name");
-	_cleanup_(json_freep) json_t *its_tests = NULL, *its_findings = NULL;
-	TRY(take_members(tests, name, &its_tests));
-	TRY(take_members(findings, name, &its_findings));
-	json_t *root =
-		json_pack("{s:i, s:O, s:O, s:O}", "schema", 1, "suite", suite,
-			  "tests", its_tests, "findings", its_findings);
-	return root ? reread_create(root, ret) : err_nomem();
 }
 
 static struct err *tell_suites(const struct document *document,
@@ -370,7 +352,8 @@ static struct err *tell_suites(const struct document *document,
 	{
 		const char *name = document_text_of(suite, "name");
 		_cleanup_(reread_destroyp) struct reread *reread = NULL;
-		struct err *err = open_suite(suite, &tests, &findings, &reread);
+		struct err *err =
+			document_open(suite, &tests, &findings, &reread);
 		/* A file that others wrote. */
 		if (err && err_kind(err) == ERR_USAGE) {
 			if (out) {
@@ -382,7 +365,8 @@ static struct err *tell_suites(const struct document *document,
 		}
 		TRY(err);
 		const struct report *report = reread_report(reread);
-		TRY(tell_suite(blocks, suite, report, style, out));
+		if (out)
+			TRY(tell_suite(suite, report, style, out));
 		TRY(gather_suite(blocks, report, style, name));
 	}
 	if (blocks->n)
@@ -536,43 +520,68 @@ static struct err *document_write_limits(const struct document *document,
 
 /* ---- the verdict ---- */
 
-struct document_trust {
-	size_t suites, trusted, failing, unrun;
-	double seconds;
-};
-
-static struct document_trust count_trust(const struct document *document)
+/* What is of the whole; problems are counted as blocks. */
+static void judge_blocks(const struct document *document,
+			 struct document_blocks *blocks)
 {
-	struct document_trust trust = {};
+	struct document_counts counts = document_count(document);
+	struct report_verdict *verdict = &blocks->verdict;
 	size_t i;
 	json_t *suite;
 	json_array_foreach(document_list_of(document, "suites"), i, suite)
 	{
-		json_int_t status =
-			json_integer_value(json_object_get(suite, "status"));
-		trust.suites++;
-		trust.trusted += !status;
-		trust.failing += status == 1;
-		trust.unrun += *document_text_of(suite, "message") != '\0';
-		trust.seconds +=
-			json_number_value(json_object_get(suite, "seconds"));
+		verdict->suites++;
+		verdict->unrun += *document_text_of(suite, "message") != '\0';
 	}
-	return trust;
+	if (verdict->fail_on > FAIL_ON_NONE)
+		verdict->fail_on = FINDING_MEDIUM;
+	verdict->tests = counts.tests;
+	verdict->skipped = counts.skipped;
+	verdict->problems = blocks->n;
+	for (i = 0; i < blocks->n; i++) {
+		verdict->of[blocks->data[i].severity]++;
+		verdict->fresh += blocks->data[i].fresh;
+		verdict->counted += blocks->data[i].counts;
+	}
+}
+
+/* @out: NULL: nothing is said of each suite. */
+static struct err *judge_document(const struct document *document,
+				  const struct report_style *style,
+				  struct document_blocks *blocks, FILE *out)
+{
+	blocks->verdict.fail_on = FAIL_ON_NONE + 1; /* until a suite says */
+	TRY(tell_suites(document, style, blocks, out));
+	judge_blocks(document, blocks);
+	return NULL;
+}
+
+struct err *document_judge(const struct document *document,
+			   struct report_verdict *ret)
+{
+	_cleanup_(document_blocks_free) struct document_blocks blocks = {};
+	const struct report_style style = {};
+	TRY(judge_document(document, &style, &blocks, NULL));
+	*ret = blocks.verdict;
+	return NULL;
 }
 
 /* With --verbose: in numbers. */
 static void write_build_totals(const struct document *document, FILE *out)
 {
 	struct document_counts counts = document_count(document);
-	struct document_trust trust = count_trust(document);
-	fprintf(out, "%zu suite%s, %zu test%s: %zu passed", trust.suites,
-		plural_end(trust.suites), counts.tests,
-		plural_end(counts.tests), counts.passed);
+	double seconds = 0;
+	size_t i;
+	json_t *suite;
+	json_array_foreach(document_list_of(document, "suites"), i, suite)
+		seconds += json_number_value(json_object_get(suite, "seconds"));
+	fprintf(out, "%zu suite%s, %zu test%s: %zu passed", i, plural_end(i),
+		counts.tests, plural_end(counts.tests), counts.passed);
 	if (counts.failed)
 		fprintf(out, ", %zu failed", counts.failed);
 	if (counts.skipped)
 		fprintf(out, ", %zu skipped", counts.skipped);
-	fprintf(out, " in %.1f s\n", trust.seconds);
+	fprintf(out, " in %.1f s\n", seconds);
 	fprintf(out, "%zu finding%s", counts.findings,
 		plural_end(counts.findings));
 	if (counts.findings)
@@ -583,79 +592,37 @@ static void write_build_totals(const struct document *document, FILE *out)
 	fputc('\n', out);
 }
 
-static struct err *append_totals(const struct document *document,
-				 const struct document_blocks *blocks,
-				 const struct document_trust *trust,
-				 struct str *line)
-{
-	struct document_counts counts = document_count(document);
-	size_t all = blocks->n + blocks->known;
-	if (!all)
-		TRY(str_append(line, "no problem found"));
-	else if (!blocks->n)
-		TRY(str_appendf(line, "no new problem (%zu known)",
-				blocks->known));
-	else
-		TRY(str_appendf(line, "%zu problem%s", all, plural_end(all)));
-	if (blocks->n && blocks->known)
-		TRY(str_appendf(line, " (%zu new)", blocks->n));
-	TRY(str_appendf(line, " in %zu test%s", counts.tests,
-			plural_end(counts.tests)));
-	if (counts.skipped)
-		TRY(str_appendf(line, " (%zu skipped)", counts.skipped));
-	return str_appendf(line, " of %zu suite%s", trust->suites,
-			   plural_end(trust->suites));
-}
-
-static struct err *write_whole_verdict(const struct document *document,
-				       const struct document_blocks *blocks,
+static struct err *write_whole_verdict(const struct document_blocks *blocks,
 				       const struct report_style *style,
 				       FILE *out)
 {
-	_cleanup_(str_freep) struct str line = STR_INIT;
-	struct document_trust trust = count_trust(document);
-	bool bad = trust.trusted < trust.suites;
-	if (style->quiet && !bad && !blocks->n)
-		return NULL;
-	TRY(append_totals(document, blocks, &trust, &line));
-	if (blocks->n && !trust.failing)
-		TRY(str_append(&line, ", none of which --fail-on counts"));
-	if (blocks->failures)
-		TRY(str_appendf(&line, ", of which %zu fail%s",
-				blocks->failures,
-				blocks->failures == 1 ? "s" : ""));
-	if (trust.unrun)
-		TRY(str_appendf(&line, "; %zu suite%s could not be run",
-				trust.unrun, plural_end(trust.unrun)));
-	TRY(str_appendf(&line, "; %zu can be trusted", trust.trusted));
-	if (blocks->n) {
-		TRY(str_append(&line, "; start with: "));
-		TRY(append_start(blocks, &blocks->data[0], &line));
+	_cleanup_(str_freep) struct str start = STR_INIT;
+	for (size_t i = 0; i < blocks->n && !start.s; i++) {
+		if (blocks->data[i].fresh &&
+		    (blocks->data[i].counts || !blocks->verdict.counted))
+			TRY(append_start(blocks, &blocks->data[i], &start));
 	}
-	const char *color = bad ? RED : blocks->n ? YELLOW : GREEN;
-	fprintf(out, "%s%s%s\n", style->color ? color : "", line.s,
-		style->color ? RESET : "");
-	return NULL;
+	return verdict_put(&blocks->verdict, start.s, style, out);
 }
 
 struct err *document_write_text(const struct document *document,
 				const struct report_style *style, FILE *out)
 {
 	_cleanup_(document_blocks_free) struct document_blocks blocks = {};
-	TRY(tell_suites(document, style, &blocks, out));
+	TRY(judge_document(document, style, &blocks, out));
 	if (style->verbose)
 		write_build_totals(document, out);
 	else
 		TRY(document_write_blocks(&blocks, style, out));
 	if (!style->quiet)
 		TRY(document_write_limits(document, style, out));
-	return write_whole_verdict(document, &blocks, style, out);
+	return write_whole_verdict(&blocks, style, out);
 }
 
 struct err *document_write_verdict(const struct document *document,
 				   const struct report_style *style, FILE *out)
 {
 	_cleanup_(document_blocks_free) struct document_blocks blocks = {};
-	TRY(tell_suites(document, style, &blocks, NULL));
-	return write_whole_verdict(document, &blocks, style, out);
+	TRY(judge_document(document, style, &blocks, NULL));
+	return write_whole_verdict(&blocks, style, out);
 }

@@ -9,11 +9,13 @@ import json
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import unittest
 from xml.etree import ElementTree
 
 import runner
+import fresh
 
 POLYGRAPH = None
 FOLDER = None
@@ -216,6 +218,86 @@ class Baseline(Case):
         self.assertIn("; 1 that are gone removed", said)
         self.assertNotIn("any more", said)
         self.assertNotIn("test_that_went", self.read("known"))
+
+
+WAITS = """#include <stdio.h>
+#include <unistd.h>
+void test_waits(void) { fclose(fopen(STARTED, "w")); sleep(600); }
+void test_more(void) { }
+int main(void) { test_waits(); test_more(); return 0; }
+"""
+
+
+class Whole(Case):
+    """A whole build comes to what its executables come to."""
+
+    def build_all(self):
+        self.build(LEAVES, "a_test")
+        self.build(LEAVES, "b_test")
+        self.build(MISLEADS, "c_test")
+
+    def whole(self, *words, status=None):
+        formats = [word for name in ("json", "junit", "html", "text") for word in ("--format", name, "-o", f"out.{name}")]
+        done = self.run_it("check", "--framework=functions", *formats, "--program", "*_test", *words, status=status)
+        report = json.loads(self.read("out.json"))
+        root = ElementTree.parse(self.folder / "out.junit").getroot()
+        page = json.loads(self.read("out.html").split('id="report">')[1].split("</script>")[0])
+        self.assertEqual(page["totals"], report["totals"])
+        failures = len(root.findall(".//failure")) + len(root.findall(".//error"))
+        self.assertEqual(done.returncode != 0, failures > 0)
+        return self.read("out.text").splitlines()[-1], report, root, done.stderr
+
+    @staticmethod
+    def cases(suites):
+        """What each test is called and comes to, whatever suites they are in."""
+        return sorted((case.get("name"), [(part.tag, part.get("message"), part.get("type")) for part in case])
+                      for suite in suites for case in suite.iter("testcase"))
+
+    def test_as_one_by_one(self):
+        self.build_all()
+        line, report, root, _ = self.whole(status=1)
+        # The same in two programs is one problem.
+        self.assertTrue(line.startswith("8 problems (5 below severity medium) in 23 tests of 3 suites; start with: "), line)
+        self.assertEqual(report["totals"]["problems"], {"high": 2, "medium": 1, "low": 5, "new": 8, "known": 0, "counted": 3})
+        for suite in root:
+            name = suite.get("name")
+            self.run_it("check", "--fresh", "--framework=functions", "--format", "junit", "-o", "one.junit", f"./{name}")
+            one = ElementTree.parse(self.folder / "one.junit").getroot()
+            self.assertEqual(self.cases([suite]), self.cases(one))
+            self.assertEqual([suite.get("failures"), suite.get("errors")], [one.get("failures"), one.get("errors")])
+
+    def test_what_counts(self):
+        self.build_all()
+        line, report, _, _ = self.whole("--fail-on=none", status=0)
+        self.assertIn(", none of which counts (--fail-on none)", line)
+        line, report, _, said = self.whole("--baseline=known", "--update-baseline", status=0)
+        self.assertTrue(line.startswith("no new problem (8 known) in 23 tests of 3 suites"), line)
+        self.assertIn("known findings written", said)
+        self.assertEqual([suite["status"] for suite in report["suites"]], [0, 0, 0])
+        again, _, _, _ = self.whole("--baseline=known", status=0)
+        self.assertEqual(again, line)
+        with open(self.folder / "known", "a", encoding="utf-8") as file:
+            file.write("order-0123456789ab\ttest_that_went\tfails\n")
+        _, _, _, said = self.whole("--baseline=known", status=0)
+        self.assertIn("there is no test 'test_that_went' any more", said)
+        self.whole("--baseline=known", "--update-baseline", status=0)
+        self.assertNotIn("test_that_went", self.read("known"))
+
+    def test_interrupted(self):
+        """What was found until then counts as ever."""
+        self.build(LEAVES, "a_test")
+        started = self.folder / "started"
+        (self.folder / "z.c").write_text(WAITS)
+        subprocess.run(["gcc", "-g", f'-DSTARTED="{started}"', "-o", self.folder / "z_test", self.folder / "z.c"], check=True)
+        with subprocess.Popen([POLYGRAPH, "check", "--framework=functions", "--sandbox=never", "--program", "*_test"], text=True,
+                              cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            self.assertTrue(fresh.wait_for(started.exists))
+            child.send_signal(signal.SIGINT)
+            said, _ = child.communicate(timeout=120)
+        self.assertEqual(child.returncode, 130)
+        line = said.splitlines()[-1]
+        self.assertTrue(line.startswith("6 problems (4 below severity medium) in "), said)
+        self.assertNotIn("none of", line)
 
 
 def prepare(polygraph, folder):
