@@ -2,6 +2,7 @@
  * From a dependence to a finding: what explains it, and the sentence that says
  * it.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -100,13 +101,14 @@ static const struct change *find_change(const struct pollution *pollution,
 	return found;
 }
 
-static bool has_path(const struct change *change, const char *path)
+static const struct change_path *find_path(const struct change *change,
+					   const char *path)
 {
 	for (size_t i = 0; i < change->n; i++) {
 		if (!strcmp(change->paths[i].path, path))
-			return true;
+			return &change->paths[i];
 	}
-	return false;
+	return NULL;
 }
 
 /*
@@ -124,7 +126,7 @@ static int path_fits(const struct pollution *pollution,
 		uint64_t is_culprit;
 		if (strcmp(leftover->change.root,
 			   dependence->left.change.root) != 0 ||
-		    !has_path(&leftover->change, path))
+		    !find_path(&leftover->change, path))
 			continue;
 		if (map_u64_get(culprits, leftover->test, &is_culprit))
 			fits++;
@@ -189,6 +191,35 @@ static size_t who_left(const struct pollution *pollution,
 	return ORDER_NONE;
 }
 
+/*
+ * What was there before anybody changed it, as the suite's own order showed it: of
+ * what is initialised when it is first used that is its first value, which is what
+ * a test finds that runs alone. In the order shown it is what was there before
+ * that, which nobody ever finds.
+ */
+static struct err *show_first_values(const struct pollution *pollution,
+				     struct change *change)
+{
+	for (size_t i = 0; i < change->n; i++) {
+		struct change_path *path = &change->paths[i];
+		const struct change_path *first = NULL;
+		for (size_t j = 0; j < pollution->findings.n && !first; j++) {
+			const struct leftover *leftover =
+				leftover_of(&pollution->findings.data[j]);
+			if (!leftover->restores &&
+			    !strcmp(leftover->change.root, change->root))
+				first = find_path(&leftover->change,
+						  path->path);
+		}
+		if (!first || !first->before)
+			continue;
+		free(path->before);
+		path->before = NULL;
+		TRY(str_copy(first->before, &path->before));
+	}
+	return NULL;
+}
+
 /* One of the tests in whichever order has more than the test itself. */
 static struct err *order_find_leftovers(const struct pollution *pollution,
 					struct dependence *dependence)
@@ -204,6 +235,9 @@ static struct err *order_find_leftovers(const struct pollution *pollution,
 			      : ORDER_NONE;
 	if (by == ORDER_NONE)
 		return NULL;
+	if (pollution && change->where == CHANGE_MEMORY &&
+	    dependence->class != ORDER_BRITTLE)
+		TRY(show_first_values(pollution, &dependence->left.change));
 	TRY(choose_path(pollution, dependence, &path));
 	/* What files hold may differ in each run, and is masked there. */
 	const struct change *known =
