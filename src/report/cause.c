@@ -45,6 +45,8 @@ struct grouping {
 	struct map_text places;	 /* in causes, by type and name */
 	struct map_text roots;	 /* the same, by root alone */
 	struct map_text by_id;	 /* the same, by id of pollution */
+	struct map_text turned;	 /* by id of pollution: the test it turns + 1 */
+	struct map_text beside;	 /* in causes, by what is left beside it */
 };
 
 static void grouping_freep(struct grouping *grouping)
@@ -53,6 +55,8 @@ static void grouping_freep(struct grouping *grouping)
 	map_text_free(&grouping->places);
 	map_text_free(&grouping->roots);
 	map_text_free(&grouping->by_id);
+	map_text_free(&grouping->turned);
+	map_text_free(&grouping->beside);
 }
 
 static struct err *number_tests(struct grouping *grouping)
@@ -147,6 +151,88 @@ static struct err *place_dependence(struct grouping *grouping,
 			  ret);
 }
 
+/* ---- what is left beside something else ---- */
+
+/* Which pollution turns which test? */
+static struct err *note_turned(struct grouping *grouping, const json_t *object)
+{
+	const json_t *because = json_object_get(object, "because");
+	uint64_t test;
+	if (!map_text_get(&grouping->numbers, text_member(object, "test"),
+			  &test))
+		return NULL;
+	for (size_t i = 0; i < json_array_size(because); i++) {
+		const char *id = json_string_value(json_array_get(because, i));
+		if (id)
+			TRY(map_text_put(&grouping->turned, id, test + 1));
+	}
+	return NULL;
+}
+
+/* The one test that reads it, plus 1; 0: there is none, or several do. */
+static uint64_t only_reader(const struct grouping *grouping,
+			    const json_t *object)
+{
+	const json_t *readers = json_object_get(object, "readers");
+	const char *name = json_string_value(json_array_get(readers, 0));
+	uint64_t number;
+	return json_array_size(readers) == 1 && name &&
+			       map_text_get(&grouping->numbers, name, &number)
+		       ? number + 1
+		       : 0;
+}
+
+/* One test leaves it in memory, a file declares it, and it is about @other. */
+static struct err *beside_key(const json_t *object, uint64_t other,
+			      struct str *ret)
+{
+	const json_t *declared = json_object_get(object, "declared");
+	const char *file = text_member(declared, "file");
+	if (!other || !*file || strcmp(text_member(object, "where"), "memory"))
+		return NULL;
+	return str_appendf(ret, "%llu %s\n%s", (unsigned long long)other, file,
+			   text_member(object, "test"));
+}
+
+/*
+ * What a test leaves beside something that turns another test, which alone reads
+ * it: the one is mended with the other. *@ret_found: the cause is *@ret.
+ */
+static struct err *place_beside(struct grouping *grouping, const json_t *object,
+				size_t *ret, bool *ret_found)
+{
+	_cleanup_(str_freep) struct str key = STR_INIT;
+	uint64_t at = 0;
+	TRY(beside_key(object, only_reader(grouping, object), &key));
+	*ret_found = key.n && map_text_get(&grouping->beside, key.s, &at);
+	if (*ret_found)
+		*ret = (size_t)at;
+	return NULL;
+}
+
+static struct err *place_pollution(struct grouping *grouping,
+				   const json_t *object, size_t *ret)
+{
+	const char *id = text_member(object, "id");
+	uint64_t turned = 0;
+	bool found = false;
+	if (!map_text_get(&grouping->turned, id, &turned))
+		TRY(place_beside(grouping, object, ret, &found));
+	if (!found)
+		TRY(find_cause(grouping,
+			       type_of_root(text_member(object, "where")),
+			       text_member(object, "root"), ret));
+	if (turned) {
+		_cleanup_(str_freep) struct str key = STR_INIT;
+		TRY(beside_key(object, turned, &key));
+		if (key.n)
+			TRY(map_text_put(&grouping->beside, key.s, *ret));
+	}
+	return map_text_put(&grouping->by_id, id, *ret);
+}
+
+/* ---- all kinds ---- */
+
 /*
  * The call and the line of the project that makes it: several APIs may leave
  * the same thing open there, such as the order in a hash table.
@@ -179,13 +265,8 @@ static struct err *place_finding(struct grouping *grouping,
 				 const json_t *object, size_t *ret)
 {
 	const char *kind = text_member(object, "kind");
-	if (!strcmp(kind, "pollution")) {
-		TRY(find_cause(grouping,
-			       type_of_root(text_member(object, "where")),
-			       text_member(object, "root"), ret));
-		return map_text_put(&grouping->by_id, text_member(object, "id"),
-				    *ret);
-	}
+	if (!strcmp(kind, "pollution"))
+		return place_pollution(grouping, object, ret);
 	if (!strcmp(kind, "order-dependent"))
 		return place_dependence(grouping, object, ret);
 	if (!strcmp(kind, "assumption"))
@@ -323,11 +404,10 @@ static void finish_cause(struct cause *cause)
 }
 
 static struct err *add_finding_to(struct grouping *grouping,
-				  const struct finding *finding)
+				  const struct finding *finding,
+				  const json_t *object)
 {
-	_cleanup_(value_freep) json_t *object = NULL;
 	size_t at = 0;
-	TRY(report_finding_json(finding, &object));
 	TRY(place_finding(grouping, object, &at));
 	struct cause *cause = &grouping->causes->data[at];
 	TRY(vec_push(&cause->findings, finding));
@@ -339,6 +419,34 @@ static struct err *add_finding_to(struct grouping *grouping,
 	return note_tests(grouping, cause, object);
 }
 
+/* What explains others comes first: they are put where it is. */
+static int turn_of(const struct grouping *grouping,
+		   const struct finding *finding)
+{
+	uint64_t turned;
+	if (finding->kind != &leftover_kind)
+		return 2;
+	return map_text_get(&grouping->turned, finding->id, &turned) ? 0 : 1;
+}
+
+static struct err *add_findings(struct grouping *grouping, json_t **objects)
+{
+	const struct report *report = grouping->report;
+	for (size_t i = 0; i < report->n_findings; i++) {
+		TRY(report_finding_json(&report->findings[i], &objects[i]));
+		TRY(note_turned(grouping, objects[i]));
+	}
+	for (int turn = 0; turn < 3; turn++) {
+		for (size_t i = 0; i < report->n_findings; i++) {
+			const struct finding *finding = &report->findings[i];
+			if (turn_of(grouping, finding) == turn)
+				TRY(add_finding_to(grouping, finding,
+						   objects[i]));
+		}
+	}
+	return NULL;
+}
+
 struct err *causes_group(const struct report *report, struct causes *ret)
 {
 	_cleanup_(causes_free) struct causes causes = {};
@@ -346,15 +454,15 @@ struct err *causes_group(const struct report *report, struct causes *ret)
 		.report = report,
 		.causes = &causes,
 	};
+	_cleanup_(freep) json_t **objects =
+		calloc(report->n_findings + 1, sizeof(*objects));
+	if (!objects)
+		return err_nomem();
 	TRY(number_tests(&grouping));
-	/* What explains others first: they are put where it is. */
-	for (int explained = 0; explained < 2; explained++) {
-		for (size_t i = 0; i < report->n_findings; i++) {
-			const struct finding *finding = &report->findings[i];
-			if (explained == (finding->kind != &leftover_kind))
-				TRY(add_finding_to(&grouping, finding));
-		}
-	}
+	struct err *err = add_findings(&grouping, objects);
+	for (size_t i = 0; i < report->n_findings; i++)
+		json_decref(objects[i]);
+	TRY(err);
 	for (size_t i = 0; i < causes.n; i++)
 		finish_cause(&causes.data[i]);
 	if (causes.n)

@@ -5,7 +5,8 @@
  * file, a piece of process state. Some tests leave it changed, some are misled
  * by it, and others read it and could be. A call whose result a test takes for
  * granted is a cause as well. Where no root is known, it is the test that leaves
- * something, or the flaky test itself.
+ * something, or the flaky test itself. What a test leaves beside such a root, and
+ * only the test that is misled reads, is the same cause: a table and its size.
  *
  *	_cleanup_(causes_free) struct causes causes = {};
  *	TRY(causes_group(report, &causes));

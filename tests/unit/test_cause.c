@@ -140,6 +140,45 @@ static void test_known_last(void **state)
 	assert_int_equal(causes.data[3].type, CAUSE_FILE);
 }
 
+/* What only the misled test reads is mended with what misleads it. */
+static void test_beside(void **state)
+{
+	(void)state;
+	static struct change_path size = { .path = "y",
+					   .before = "0",
+					   .after = "3" };
+	static size_t reads[] = { 2 }, others[] = { 2, 3 };
+	char file_x[] = "x.c", file_y[] = "y.c";
+	struct leftover first = left_by_b;
+	struct leftover beside = {
+		.test = 1,
+		.change = { .root = "y", .paths = &size, .n = 1 },
+		.readers = { reads, 1, 0 },
+	};
+	struct finding three[] = { findings[1], findings[1], findings[3] };
+	three[0].id = "p-y";
+	three[0].evidence = &beside;
+	three[1].evidence = &first;
+	three[0].file = three[1].file = file_x;
+	const struct report of = {
+		.roster = &roster,
+		.findings = three,
+		.n_findings = ARRAY_SIZE(three),
+	};
+	for (int apart = 0; apart < 3; apart++) {
+		_cleanup_(causes_free) struct causes causes = {};
+		if (apart == 1)
+			beside.readers.data = others, beside.readers.n = 2;
+		if (apart == 2) {
+			beside.readers.data = reads, beside.readers.n = 1;
+			three[0].file = file_y;
+		}
+		assert_ok(causes_group(&of, &causes));
+		assert_int_equal(causes.n, apart ? 2 : 1);
+		assert_string_equal(causes.data[0].name, "x");
+	}
+}
+
 static void test_none(void **state)
 {
 	(void)state;
@@ -153,6 +192,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_known_last),
+		cmocka_unit_test(test_beside),
 		cmocka_unit_test(test_none),
 	};
 	return cmocka_run_group_tests(all, NULL, NULL);
