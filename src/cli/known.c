@@ -88,8 +88,7 @@ struct err *known_mark(struct detection *detection, struct report *report)
 {
 	const char *framework =
 		detection->suite ? suite_framework(detection->suite) : NULL;
-	for (size_t i = 0; i < detection->findings.n; i++)
-		TRY(hint_make(&detection->findings.data[i], framework));
+	TRY(hints_make(&detection->findings, framework));
 	suppressions_mark(&detection->suppressions, &detection->findings);
 	baseline_mark(&detection->baseline, &detection->findings);
 	/* They are written to it now. */

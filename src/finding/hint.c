@@ -8,6 +8,7 @@
 #include "finding/flaky.h"
 #include "finding/hint_calls.h"
 #include "finding/leftover.h"
+#include "finding/mending.h"
 #include "finding/words.h"
 
 /* Longer values say no more. */
@@ -65,21 +66,34 @@ static const char *place_to_prepare(const char *framework)
 	return NULL;
 }
 
-static bool is_java(const char *framework)
-{
-	return framework &&
-	       (!strcmp(framework, "java") || !strcmp(framework, "testng") ||
-		str_starts(framework, "junit"));
-}
-
 /* ---- what undoes a change ---- */
+
+/* In which words its tests are written. */
+enum hint_language { HINT_C, HINT_JAVA, HINT_COMMANDS };
 
 /* One place, as hints need it. */
 struct hint_change {
 	enum change_where where;
 	const char *root, *path, *before, *after;
-	bool java; /* the test is written in it */
+	const char *file; /* that declares it; NULL: unknown */
+	unsigned line;
+	size_t more; /* further places */
+	enum hint_language language;
 };
+
+static enum hint_language language_of(const char *framework)
+{
+	static const char *const commands[] = { "commands", "ctest", "meson" };
+	for (size_t i = 0; framework && i < ARRAY_SIZE(commands); i++) {
+		if (!strcmp(framework, commands[i]))
+			return HINT_COMMANDS;
+	}
+	return framework && (!strcmp(framework, "java") ||
+			     !strcmp(framework, "testng") ||
+			     str_starts(framework, "junit"))
+		       ? HINT_JAVA
+		       : HINT_C;
+}
 
 /* "NAME" of "environment[NAME]"; NULL: of something else. */
 static struct err *name_in_brackets(const char *root, const char *what,
@@ -106,18 +120,56 @@ static bool is_absent(const char *value)
 	       !strcmp(value, "unset") || !strcmp(value, "(unset)");
 }
 
-static struct err *append_environment(struct str *str,
-				      const struct hint_change *change,
-				      const char *name)
+/* It may stand between quotes as it is. */
+static bool is_quotable(const char *name)
 {
-	TRY(str_append(str, is_absent(change->before) ? "unsetenv(\""
-						      : "setenv(\""));
+	for (; *name; name++) {
+		if (*name == '"' || *name == '\\' ||
+		    (unsigned char)*name < ' ' || *name == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+/* The statement that a patch would have; *@ret: there is one. */
+static struct err *append_statement(struct str *str,
+				    const struct hint_change *change, bool *ret)
+{
+	char *path = (char *)change->path, *before = (char *)change->before;
+	struct change_path one = { .path = path, .before = before };
+	const struct change whole = {
+		.where = change->where,
+		.root = (char *)change->root,
+		.paths = &one,
+		.n = 1,
+	};
+	_cleanup_(mending_freep) struct mending mending = {};
+	TRY(mending_of(&whole, &mending));
+	*ret = mending.code.n && !mending.save;
+	if (!*ret)
+		return NULL;
+	/* The sentence goes on. */
+	mending.code.s[mending.code.n - 1] = '\0';
+	return words_append(str, mending.code.s);
+}
+
+/* Where the value is cut, or would have to be written in another way. */
+static struct err *append_set_back(struct str *str, const char *what,
+				   const char *name)
+{
+	TRY(str_appendf(str, "set the %s ", what));
 	TRY(words_append(str, name));
-	if (is_absent(change->before))
-		return str_append(str, "\")");
-	TRY(str_append(str, "\", "));
-	TRY(words_append(str, change->before));
-	return str_append(str, ", 1)");
+	return str_append(str, " back to what it was");
+}
+
+/* Between quotes, and between them as it is. */
+static bool is_literal(const char *value)
+{
+	size_t n = strlen(value);
+	_cleanup_(freep) char *inner =
+		n >= 2 ? strndup(value + 1, n - 2) : NULL;
+	return inner && value[0] == '"' && value[n - 1] == '"' &&
+	       is_quotable(inner) && !strstr(inner, "…");
 }
 
 static struct err *append_property(struct str *str,
@@ -125,6 +177,8 @@ static struct err *append_property(struct str *str,
 				   const char *name)
 {
 	bool absent = is_absent(change->before);
+	if (!is_quotable(name) || (!absent && !is_literal(change->before)))
+		return append_set_back(str, "property", name);
 	TRY(str_append(str, absent ? "System.clearProperty(\""
 				   : "System.setProperty(\""));
 	TRY(words_append(str, name));
@@ -135,16 +189,32 @@ static struct err *append_property(struct str *str,
 	return str_append(str, ")");
 }
 
+/* "remove("x.log")", "Files.delete(Path.of("x.log"))", "remove the folder x" */
+static struct err *append_removal(struct str *str,
+				  const struct hint_change *change)
+{
+	bool folder = str_starts(change->after, "folder"), done = false;
+	if (!folder && change->language == HINT_C)
+		TRY(append_statement(str, change, &done));
+	if (!folder && change->language == HINT_JAVA &&
+	    is_quotable(change->root)) {
+		TRY(str_append(str, "Files.delete(Path.of(\""));
+		TRY(words_append(str, change->root));
+		return str_append(str, "\"))");
+	}
+	if (done)
+		return NULL;
+	TRY(str_append(str, folder ? "remove the folder " : "remove "));
+	return words_append(str, change->root);
+}
+
 static struct err *append_file_undo(struct str *str,
 				    const struct hint_change *change)
 {
 	if (is_absent(change->before)) {
-		TRY(str_append(str, change->java ? "Files.delete(Path.of(\""
-						 : "remove(\""));
-		TRY(words_append(str, change->root));
-		return str_appendf(
-			str, "\")%s, or write to a new folder for each test",
-			change->java ? ")" : "");
+		TRY(append_removal(str, change));
+		return str_append(str,
+				  ", or write to a new folder for each test");
 	}
 	if (is_absent(change->after)) {
 		TRY(str_append(str, "create "));
@@ -174,9 +244,10 @@ static const struct hint_undo java_attributes[] = {
 };
 
 static const struct hint_undo attributes[] = {
-	{ "working-directory", "chdir() back to %s" },
+	{ "umask", "umask() with what it was" },
+	{ "working-directory",
+	  "chdir() back to the folder that getcwd() gave at its start" },
 	{ "root-directory", "leave the new root in a child process" },
-	{ "umask", "umask(%s)" },
 	{ "signal-handler*", "sigaction() with what was there before" },
 	{ "signal-mask", "pthread_sigmask() with the mask from before" },
 	{ "signal-stack", "sigaltstack() with what was there before" },
@@ -190,7 +261,7 @@ static const struct hint_undo attributes[] = {
 	{ "scheduling", "sched_setscheduler() with what was there before" },
 	{ "cpu-affinity", "sched_setaffinity() with what was there before" },
 	{ "timer*", "disarm it" },
-	{ "rounding-mode", "fesetround() back to %s" },
+	{ "rounding-mode", "fesetround() with what fegetround() gave before" },
 	{ "floating-point-exceptions", "feclearexcept(FE_ALL_EXCEPT)" },
 	{ "random", "srandom() with a fixed seed in each test that draws" },
 	{ "drand48", "srand48() with a fixed seed in each test that draws" },
@@ -221,21 +292,39 @@ static const struct hint_undo attributes[] = {
 	{ "cookie-handler", "CookieHandler.setDefault() with the old one" },
 };
 
+/* Of these a patch has the statement that a person would write, too. */
+static bool is_statement(const char *root)
+{
+	static const char *const roots[] = { "environment*",  "umask",
+					     "rounding-mode", "signal-handler*",
+					     "getopt",	      "hsearch" };
+	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
+		if (str_glob(roots[i], root))
+			return true;
+	}
+	return false;
+}
+
 static struct err *append_process(struct str *str,
 				  const struct hint_change *change)
 {
 	_cleanup_(freep) char *name = NULL;
-	if (!change->java)
+	const bool java = change->language == HINT_JAVA;
+	bool done = false;
+	if (change->language == HINT_C && is_statement(change->root))
+		TRY(append_statement(str, change, &done));
+	if (done)
+		return NULL;
+	if (change->language == HINT_C)
 		TRY(name_in_brackets(change->root, "environment", &name));
 	if (name)
-		return append_environment(str, change, name);
+		return append_set_back(str, "variable", name);
 	TRY(name_in_brackets(change->root, "system-property", &name));
 	if (name)
 		return append_property(str, change, name);
 	if (str_starts(change->after, "trapping: "))
 		return str_append(str, "fedisableexcept(FE_ALL_EXCEPT)");
-	for (size_t i = 0; change->java && i < ARRAY_SIZE(java_attributes);
-	     i++) {
+	for (size_t i = 0; java && i < ARRAY_SIZE(java_attributes); i++) {
 		if (str_glob(java_attributes[i].root, change->root))
 			return str_append(str, java_attributes[i].undo);
 	}
@@ -256,35 +345,77 @@ static struct err *append_process(struct str *str,
 	return words_append(str, change->root);
 }
 
+/* An element that has to go is named as a whole: "carriers_["dhl"]". */
+static size_t element_length(const char *path)
+{
+	const char *end = strrchr(path, ']');
+	return end && end[1] == '.' ? (size_t)(end + 1 - path) : strlen(path);
+}
+
+/* "N elements" */
+static bool count_elements(const char *value, unsigned long *ret)
+{
+	char *end;
+	*ret = strtoul(value, &end, 10);
+	return end > value && str_starts(end, " element");
+}
+
+static bool is_pointer(const char *value)
+{
+	return !strcmp(value, "NULL") || *value == '&' ||
+	       str_starts(value, "0x");
+}
+
+/* What there was before, as far as a value says it. */
+static struct err *append_former(struct str *str,
+				 const struct hint_change *change)
+{
+	unsigned long before, after;
+	if (is_absent(change->before))
+		return str_append(str, " has to be gone again");
+	if (is_absent(change->after))
+		return str_append(str, " has to be there again");
+	if (count_elements(change->before, &before)) {
+		if (!before)
+			return str_append(str, " has to be empty again");
+		if (count_elements(change->after, &after) && after > before)
+			return str_append(str, " has to be without what the "
+					       "test added");
+		return str_append(str, " has to be as before");
+	}
+	/* What a pointer was is not all that it takes to put it back. */
+	if (!is_plain(change->before) || is_pointer(change->before) ||
+	    is_pointer(change->after))
+		return str_append(str, " has to be as before");
+	TRY(str_append(str, " has to be "));
+	TRY(words_append(str, change->before));
+	TRY(str_append(str, " again"));
+	return change->more
+		       ? str_appendf(str, ", and %zu more place%s as before",
+				     change->more, change->more == 1 ? "" : "s")
+		       : NULL;
+}
+
+/*
+ * Which state it has to have, and where that is declared: how to get there is for
+ * whoever knows the code, since most of it cannot be named in a test, and an
+ * assignment would leave the rest as it is.
+ */
 static struct err *append_memory(struct str *str,
 				 const struct hint_change *change)
 {
-	const char *elements = strstr(change->before, " element");
-	if (elements && !strncmp(change->before, "0 ", 2)) {
-		TRY(str_append(str, "empty "));
-		return words_append(str, change->path);
+	_cleanup_(freep) char *path = strdup(change->path);
+	if (!path)
+		return err_nomem();
+	if (is_absent(change->before))
+		path[element_length(path)] = '\0';
+	TRY(words_append(str, path));
+	if (change->file) {
+		TRY(str_append(str, " ("));
+		TRY(words_append_place(str, change->file, change->line));
+		TRY(str_append(str, ")"));
 	}
-	if (elements) {
-		TRY(str_append(str, "take out of "));
-		TRY(words_append(str, change->path));
-		return str_append(str, " what the test put in");
-	}
-	if (is_absent(change->before)) {
-		TRY(str_append(str, "erase "));
-		return words_append(str, change->path);
-	}
-	if (is_absent(change->after)) {
-		TRY(str_append(str, "restore "));
-		return words_append(str, change->path);
-	}
-	if (!is_plain(change->before)) {
-		TRY(str_append(str, "restore "));
-		return words_append(str, change->path);
-	}
-	TRY(str_append(str, "set "));
-	TRY(words_append(str, change->path));
-	TRY(str_append(str, " back to "));
-	return words_append(str, change->before);
+	return append_former(str, change);
 }
 
 static struct err *append_undo(struct str *str,
@@ -295,32 +426,39 @@ static struct err *append_undo(struct str *str,
 						 : append_memory(str, change);
 }
 
-/* "restore it in TearDown: unsetenv("SHOP_LOCALE")" */
+/* "restore it in TearDown, after A: unsetenv("SHOP_LOCALE")" */
 static struct err *append_restore(struct str *str,
 				  const struct hint_change *change,
-				  const char *framework)
+				  const char *test, const char *framework)
 {
 	const char *place = place_to_undo(framework);
-	TRY(str_appendf(str, "restore it %s: ",
-			place ? place : "at the end of the test"));
+	TRY(str_appendf(str, "restore it %s",
+			place ? place : "at the end of "));
+	TRY(str_append(str, place && test ? ", after " : ""));
+	TRY(words_append(str, test ? test : place ? "" : "the test"));
+	TRY(str_append(str, ": "));
 	return append_undo(str, change);
 }
 
 /* ---- kinds ---- */
 
-static struct err *hint_leftover(const struct leftover *leftover,
+static struct err *hint_leftover(const struct finding *finding,
 				 const char *framework, struct str *str)
 {
-	const struct change_path *path = &leftover->change.paths[0];
+	const struct leftover *leftover = leftover_of(finding);
+	const struct change *all = &leftover->change;
 	const struct hint_change change = {
-		.where = leftover->change.where,
-		.root = leftover->change.root,
-		.path = path->path,
-		.before = path->before,
-		.after = path->after,
-		.java = is_java(framework),
+		.where = all->where,
+		.root = all->root,
+		.path = all->paths[0].path,
+		.before = all->paths[0].before,
+		.after = all->paths[0].after,
+		.file = finding->file,
+		.line = finding->line,
+		.more = all->n - 1 + all->more,
+		.language = language_of(framework),
 	};
-	return append_restore(str, &change, framework);
+	return append_restore(str, &change, NULL, framework);
 }
 
 static struct err *hint_unknown_place(const struct finding *finding,
@@ -359,13 +497,17 @@ static struct err *hint_dependence(const struct finding *finding,
 				   const char *framework, struct str *str)
 {
 	const struct dependence *dependence = dependence_of(finding);
+	const struct change *all = &dependence->left.change;
 	const struct hint_change change = {
-		.where = dependence->left.change.where,
-		.root = dependence->left.change.root,
+		.where = all->where,
+		.root = all->root,
 		.path = dependence->left.path,
 		.before = dependence->left.before,
 		.after = dependence->left.after,
-		.java = is_java(framework),
+		.file = all->file,
+		.line = all->line,
+		.more = all->n ? all->n - 1 + all->more : 0,
+		.language = language_of(framework),
 	};
 	if (!change.path || !change.root)
 		return hint_unknown_place(finding, dependence, framework, str);
@@ -380,10 +522,13 @@ static struct err *hint_dependence(const struct finding *finding,
 		TRY(words_append(str, by));
 		return str_append(str, " does");
 	}
-	TRY(append_restore(str, &change, framework));
-	TRY(str_append(str, " (in "));
-	TRY(words_append(str, by));
-	return str_append(str, ")");
+	TRY(append_restore(str, &change, by, framework));
+	return change.where == CHANGE_MEMORY && change.language == HINT_C
+		       ? str_appendf(str,
+				     "; 'polygraph repair %s' looks for a "
+				     "call that does it",
+				     finding->id)
+		       : NULL;
 }
 
 static struct err *hint_flaky(const struct finding *finding, struct str *str)
@@ -397,17 +542,16 @@ static struct err *hint_flaky(const struct finding *finding, struct str *str)
 	return words_append_place(str, failure->file, failure->line);
 }
 
-struct err *hint_make(struct finding *finding, const char *framework)
+static struct err *hint_make(struct finding *finding, const char *framework)
 {
 	_cleanup_(str_freep) struct str str = STR_INIT;
 	const struct leftover *leftover = leftover_of(finding);
 	const struct assumption *assumption = assumption_of(finding);
-	if (finding->hint || !finding->evidence)
-		return NULL;
-	if (leftover && leftover->restores)
+	if (finding->hint || !finding->evidence ||
+	    (leftover && leftover->restores))
 		return NULL;
 	if (leftover && leftover->change.n)
-		TRY(hint_leftover(leftover, framework, &str));
+		TRY(hint_leftover(finding, framework, &str));
 	else if (dependence_of(finding))
 		TRY(hint_dependence(finding, framework, &str));
 	else if (assumption && assumption->calls.n)
@@ -419,4 +563,64 @@ struct err *hint_make(struct finding *finding, const char *framework)
 		return NULL;
 	finding->hint = str_take(&str);
 	return finding->hint ? NULL : err_nomem();
+}
+
+/* ---- one cause, one advice ---- */
+
+static bool is_setter(const struct dependence *dependence, size_t test)
+{
+	for (size_t i = 0; i < dependence->setters.n; i++) {
+		const struct order_tests *list = &dependence->setters.data[i];
+		for (size_t j = 0; j < list->n; j++) {
+			if (list->data[j] == test)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Does nobody but this test read what is left, and it needs that? */
+static bool is_needed(const struct dependence *dependence,
+		      const struct leftover *leftover)
+{
+	if (dependence->class != ORDER_BRITTLE || !leftover->readers_known ||
+	    !leftover->readers.n || !is_setter(dependence, leftover->test))
+		return false;
+	for (size_t i = 0; i < leftover->readers.n; i++) {
+		if (leftover->readers.data[i] != dependence->test)
+			return false;
+	}
+	return true;
+}
+
+/* Who needs what is left has to set it up: it is not to be taken away. */
+static struct err *adopt_hint(const struct findings *findings,
+			      struct finding *finding)
+{
+	const struct leftover *leftover = leftover_of(finding);
+	for (size_t i = 0; i < findings->n; i++) {
+		const struct finding *other = &findings->data[i];
+		if (!other->evidence || !other->hint || !dependence_of(other) ||
+		    !is_needed(dependence_of(other), leftover))
+			continue;
+		return str_copy(other->hint, &finding->hint);
+	}
+	return NULL;
+}
+
+struct err *hints_make(struct findings *findings, const char *framework)
+{
+	for (size_t i = 0; i < findings->n; i++) {
+		if (!leftover_of(&findings->data[i]))
+			TRY(hint_make(&findings->data[i], framework));
+	}
+	for (size_t i = 0; i < findings->n; i++) {
+		struct finding *finding = &findings->data[i];
+		const struct leftover *leftover =
+			finding->evidence ? leftover_of(finding) : NULL;
+		if (!finding->hint && leftover && !leftover->restores)
+			TRY(adopt_hint(findings, finding));
+		TRY(hint_make(finding, framework));
+	}
+	return NULL;
 }

@@ -1,7 +1,9 @@
 /*
- * What to do about a finding: one sentence, made of its evidence.
+ * What to do about each finding: one sentence, made of its evidence.
  *
- * It names what is to be called or restored, and where. It is a suggestion: who
+ * It names what is to be called or restored, and where. Code in it is what a test
+ * could say as it stands, and what a patch would have (finding/mending.h); of
+ * variables it is said which state they have to have. It is a suggestion: who
  * reads it knows the code.
  */
 #pragma once
@@ -9,8 +11,9 @@
 #include "finding/finding.h"
 
 /*
- * Fills in finding->hint, unless there is one. @framework: of the suite, by its
- * name ("gtest"), for the words that its users have for set-up and tear-down.
+ * Fills in the hints that are not there. @framework: of the suite, by its name
+ * ("gtest"), for the words that its users have for set-up and tear-down. What a
+ * test leaves that another one needs has the advice of that one.
  */
-struct err *hint_make(struct finding *finding,
-		      const char *framework) _must_check_;
+struct err *hints_make(struct findings *findings,
+		       const char *framework) _must_check_;

@@ -22,11 +22,12 @@ static char *mending_bracketed(const char *root, const char *row)
 		       : NULL;
 }
 
-/* A value is shown as a text of C; *@ret: whole, and nothing else. */
-static bool is_whole_literal(const char *value)
+/* A value that is shown whole, with nothing in it that C writes otherwise. */
+static bool is_literal(const char *value)
 {
 	size_t n = strlen(value);
 	return n >= 2 && value[0] == '"' && value[n - 1] == '"' &&
+	       !memchr(value + 1, '"', n - 2) && !memchr(value, '\\', n) &&
 	       !strstr(value, "…");
 }
 
@@ -37,7 +38,7 @@ static struct err *mend_environment(const char *name, const char *before,
 		if (!isalnum((unsigned char)*at) && *at != '_')
 			return NULL;
 	}
-	if (strcmp(before, "unset") != 0 && !is_whole_literal(before))
+	if (strcmp(before, "unset") != 0 && !is_literal(before))
 		return NULL;
 	ret->include = "#include <stdlib.h>";
 	return !strcmp(before, "unset")

@@ -8,6 +8,8 @@
 #include "report/value.h"
 #include "report/width.h"
 
+/* Tests that the head of a block names. */
+#define TOLD 3
 /* Names in a line that is about something else. */
 #define NAMES_MAX 2
 /* Narrower lines are hard to read. */
@@ -232,6 +234,31 @@ static struct err *append_named_tests(struct str *line, const char *what,
 	return words_append_tests(line, roster, shown.data, shown.n, NAMES_MAX);
 }
 
+/*
+ * The others that leave something in the same root: where the head names a part of
+ * it, theirs may be another one.
+ */
+static struct err *append_leavers(const struct cause *cause,
+				  const struct report *report,
+				  const json_t *object,
+				  const char *const told[TOLD],
+				  struct str *line)
+{
+	bool brittle = !strcmp(block_text(object, "class"), "brittle");
+	const json_t *left = json_object_get(object, "left");
+	const char *path = block_text(left ? left : object, "path");
+	_cleanup_(str_freep) struct str what = STR_INIT;
+	bool part = cause->type <= CAUSE_PROCESS && *path &&
+		    strcmp(path, cause->name) != 0;
+	if (part)
+		TRY(words_append(&what, cause->name));
+	TRY(str_append(&what, part	? " is also changed by: "
+			      : brittle ? "also set by: "
+					: "also left by: "));
+	return append_named_tests(line, what.s, report->roster, &cause->leave,
+				  told, TOLD);
+}
+
 /* "also misled: B · also left by: C · could mislead: D, E and 3 more" */
 static struct err *append_other_tests(const struct cause *cause,
 				      const struct report *report,
@@ -244,7 +271,7 @@ static struct err *append_other_tests(const struct cause *cause,
 	const char *before =
 		n > 1 ? json_string_value(json_array_get(order, n - 2)) : NULL;
 	/* Those that its head names. */
-	const char *const told[] = {
+	const char *const told[TOLD] = {
 		block_text(object, "test"),
 		block_text(json_object_get(object, "left"), "test"),
 		before ? before : "",
@@ -253,9 +280,7 @@ static struct err *append_other_tests(const struct cause *cause,
 		return NULL;
 	TRY(append_named_tests(line, "also misled: ", report->roster,
 			       &cause->misled, told, 1));
-	TRY(append_named_tests(
-		line, brittle ? "also set by: " : "also left by: ",
-		report->roster, &cause->leave, told, ARRAY_SIZE(told)));
+	TRY(append_leavers(cause, report, object, told, line));
 	bool passes = json_is_true(json_object_get(object, "readers_pass"));
 	bool lazy = json_is_true(json_object_get(object, "lazy"));
 	return append_named_tests(line,
@@ -266,24 +291,7 @@ static struct err *append_other_tests(const struct cause *cause,
 				  ARRAY_SIZE(told));
 }
 
-/* " (in TEST)" at the end of a hint says nothing new after "TEST leaves …". */
-static size_t hint_length(const char *hint, const char *reason)
-{
-	size_t n = strlen(hint);
-	const char *in = strstr(hint, " (in ");
-	while (in && strstr(in + 1, " (in "))
-		in = strstr(in + 1, " (in ");
-	if (!in || hint[n - 1] != ')')
-		return n;
-	const char *name = in + strlen(" (in ");
-	size_t name_n = (size_t)(hint + n - 1 - name);
-	return !strncmp(reason, name, name_n) && reason[name_n] == ' '
-		       ? (size_t)(in - hint)
-		       : n;
-}
-
 static struct err *append_hint(struct str *str, const char *hint,
-			       const char *reason,
 			       const struct report_style *style)
 {
 	static const char label[] = "fix: ";
@@ -291,7 +299,7 @@ static struct err *append_hint(struct str *str, const char *hint,
 	if (!*hint)
 		return NULL;
 	TRY(str_append(&text, label));
-	TRY(str_append_escaped(&text, hint, hint_length(hint, reason)));
+	TRY(words_append(&text, hint));
 	return append_line(str, text.s, strlen(label), style);
 }
 
@@ -304,8 +312,7 @@ static struct err *append_tail(const struct cause *cause,
 {
 	_cleanup_(str_freep) struct str about = STR_INIT;
 	_cleanup_(str_freep) struct str others = STR_INIT;
-	const char *reason = block_text(object, "reason");
-	TRY(words_append(&about, reason));
+	TRY(words_append(&about, block_text(object, "reason")));
 	if (json_is_true(json_object_get(object, "earlier"))) {
 		TRY(str_append(&about, about.n ? "; " : ""));
 		TRY(str_append(&about, "found by an earlier run, not tried "
@@ -316,7 +323,7 @@ static struct err *append_tail(const struct cause *cause,
 	TRY(append_other_tests(cause, report, object, &others));
 	if (others.n)
 		TRY(append_line(str, others.s, 0, style));
-	return append_hint(str, block_text(object, "hint"), reason, style);
+	return append_hint(str, block_text(object, "hint"), style);
 }
 
 static struct err *append_failure(struct str *str, const json_t *object,

@@ -226,7 +226,7 @@ medium  Registry.Adds: non-idempotent: hangs when run a second time (passes alon
         self.assertIn("medium  Registry.Clear leaves other changed  [pollution-", check)
         self.assertIn("\n        absent → 3 bytes; each run changes it again; no other test was seen to read it\n", check)
         self.assertEqual(check.count("registry.head: absent"), 1)
-        self.assertIn('        fix: restore it at the end of the test: remove("registry.head")', check)
+        self.assertIn('        fix: restore it at the end of Registry.Adds: remove("registry.head")', check)
         self.assertIn("\n2 problems in 6 tests; start with: polygraph replay order-dc68cde0dae2\n", check)
         self.assertIn("2 tests leave shared state changed: 2 findings", self.full("check", "suite", status=1))
         self.assertIn("Registry.Adds: registry.head: absent → 3 bytes", self.run_it("check", "-v", "suite", status=1))

@@ -24,13 +24,15 @@ FOLDER = None
 # The test that is misled or assumes too much: kind, what the block has, its hint, and what the assertion is about.
 PROBLEMS = {
     "CatalogStart.IsEmpty": ("order", "Catalog.AddsAnItem leaves shop::Catalog::instance::catalog.items: 0 elements → 1 element",
-                             "restore it in TearDown: empty shop::Catalog::instance::catalog.items", "items.size()"),
+                             "restore it in TearDown, after Catalog.AddsAnItem: shop::Catalog::instance::catalog.items (shop_test.cc:20) "
+                             "has to be empty again; 'polygraph repair order-", "items.size()"),
     "OrderStart.HasNoOrders": ("order", "OrderLog.Appends leaves orders.log: absent → file of 6 bytes",
-                               'restore it in TearDown: remove("orders.log")', "logged_orders()"),
+                               'restore it in TearDown, after OrderLog.Appends: remove("orders.log")', "logged_orders()"),
     "LocaleStart.DefaultIsDollar": ("order", 'Locale.GermanPaysInEuro leaves environment[SHOP_LOCALE]: unset → "de"',
-                                    'restore it in TearDown: unsetenv("SHOP_LOCALE")', "currency()"),
+                                    'restore it in TearDown, after Locale.GermanPaysInEuro: unsetenv("SHOP_LOCALE")', "currency()"),
     "PriceStart.NothingIsCached": ("order", 'Price.HasTax leaves shop::prices::cache["tea"]: (absent) → 120',
-                                   'restore it in TearDown: erase shop::prices::cache["tea"]', 'count("tea")'),
+                                   'restore it in TearDown, after Price.HasTax: shop::prices::cache["tea"] (shop_test.cc:48) '
+                                   "has to be gone again; 'polygraph repair order-", 'count("tea")'),
     "Tags.AreListed": ("choice", "may do this, too: ", "sort the elements before comparing them", "shop::tags(all)"),
 }
 RACE = "Checkout.ShipsInTheBackground"
@@ -126,7 +128,7 @@ class Newcomer(unittest.TestCase):
         return self.blocks(text)[0][RACE]
 
     def test_race(self):
-        self.assertIn("        fix: wait for the work itself (join the thread, or wait for a condition that it sets), not",
+        self.assertIn("        fix: wait for the work itself (join the thread, or wait for a condition that it sets), not for a time",
                       self.find_race())
 
     def test_debugger_at_the_race(self):

@@ -408,7 +408,7 @@ static void test_order_text(void **state _unused_)
 		"         got \\x1b[31m1\n"
 		"        A \"<&>'\\n\\xff\\x1b[31m leaves root\\x07.x: 0 → "
 		"\"\\n\"\n"
-		"        also left by: B.One, B.Two\n"
+		"        root\\x07 is also changed by: B.One, B.Two\n"
 		"1 problem in 1 test; start with: polygraph replay order-1\n");
 	_cleanup_(freep) char *verbose = render(
 		&order, "text", (struct report_style){ .verbose = true });
