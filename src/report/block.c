@@ -144,9 +144,9 @@ static struct err *append_line(struct str *str, const char *text, size_t indent,
 }
 
 /* The lines of an assertion's message after @place ("x.c:12"). */
-static struct err *append_message(struct str *str, const char *place,
-				  const char *message,
-				  const struct report_style *style)
+static struct err *append_assertion_lines(struct str *str, const char *place,
+					  const char *message,
+					  const struct report_style *style)
 {
 	_cleanup_(strv_freep) struct strv lines = {};
 	TRY(split_message(message, &lines));
@@ -326,8 +326,8 @@ static struct err *append_tail(const struct cause *cause,
 	return append_hint(str, block_text(object, "hint"), style);
 }
 
-static struct err *append_failure(struct str *str, const json_t *object,
-				  const struct report_style *style)
+static struct err *append_assertion(struct str *str, const json_t *object,
+				    const struct report_style *style)
 {
 	_cleanup_(str_freep) struct str place = STR_INIT;
 	const json_t *failure = json_object_get(object, "failure");
@@ -338,8 +338,8 @@ static struct err *append_failure(struct str *str, const json_t *object,
 	if (*file)
 		TRY(words_append_place(&place, file,
 				       line > 0 ? (unsigned)line : 0));
-	return append_message(str, place.s ? place.s : "",
-			      block_text(failure, "message"), style);
+	return append_assertion_lines(str, place.s ? place.s : "",
+				      block_text(failure, "message"), style);
 }
 
 struct err *block_write(const struct cause *cause, const struct report *report,
@@ -353,7 +353,7 @@ struct err *block_write(const struct cause *cause, const struct report *report,
 	/* What nobody is misled by is told in a line. */
 	if (!style->quiet &&
 	    (lead->severity != FINDING_LOW || cause->misled.n)) {
-		TRY(append_failure(&text, object, style));
+		TRY(append_assertion(&text, object, style));
 		TRY(append_tail(cause, report, object, style, &text));
 	}
 	fputs(text.s, out);
