@@ -83,12 +83,13 @@ static void round_on_finished(void *data, const struct suite_result *result)
 		outer->finished(outer->data, result);
 	round->failed[result->test] = !good;
 	if (!good && round->set)
-		log_info("level %s, seed %llu: '%s' ends with %s: %s",
-			 choices_level_name(round->set->level),
-			 (unsigned long long)round->set->seed,
-			 suite_test(search->suite, result->test)->name,
-			 outcome_name(result->outcome),
-			 result->message ? result->message : "");
+		log_debug(LOG_CHOICES,
+			  "level %s, seed %llu: '%s' ends with %s: %s",
+			  choices_level_name(round->set->level),
+			  (unsigned long long)round->set->seed,
+			  suite_test(search->suite, result->test)->name,
+			  outcome_name(result->outcome),
+			  result->message ? result->message : "");
 	if (!round->baseline)
 		return;
 	if (!test->runs)
@@ -283,8 +284,9 @@ static struct err *debug_start(struct choices_search *search,
 		first++;
 	if (err_kind(err) != ERR_SUITE || first == search->n)
 		return err;
-	log_info("level %s, seed %llu: %s", choices_level_name(set->level),
-		 (unsigned long long)set->seed, err_message(err));
+	log_debug(LOG_CHOICES, "level %s, seed %llu: %s",
+		  choices_level_name(set->level), (unsigned long long)set->seed,
+		  err_message(err));
 	err_destroy(err);
 	return choices_debug(search, set, search->tests[first]);
 }

@@ -537,8 +537,8 @@ static struct err *debug_test(struct debug *debug)
 		return choices_unexplained(search, &debug->set, debug->test);
 	}
 	TRY(err);
-	log_info("'%s': %zu runs to find what makes it fail",
-		 suite_test(search->suite, debug->test)->name, debug->asked);
+	log_debug(LOG_CHOICES, "'%s': %zu runs to find what makes it fail",
+		  suite_test(search->suite, debug->test)->name, debug->asked);
 	if (failures < search->options->repeats || without) {
 		struct choices_set set = debug_decisive_set(debug);
 		return choices_try_flaky(search, &set, debug->test);

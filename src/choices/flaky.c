@@ -69,9 +69,10 @@ static struct err *try_identical(struct choices_search *search,
 				     "files could be restored (%s)",
 				     suite_test(search->suite, test)->name,
 				     flaky.failures, flaky.runs, unrestored);
-	log_info("'%s' is flaky: it failed in %zu of %zu identical runs",
-		 suite_test(search->suite, test)->name, flaky.failures,
-		 flaky.runs);
+	log_debug(LOG_CHOICES,
+		  "'%s' is flaky: it failed in %zu of %zu identical runs",
+		  suite_test(search->suite, test)->name, flaky.failures,
+		  flaky.runs);
 	TRY(flaky_order(search, test, alone, &flaky.order));
 	return add_flaky(search, &flaky);
 }
@@ -102,8 +103,9 @@ struct err *choices_try_flaky(struct choices_search *search,
 	/* What others did that ran side by side with it is not its own. */
 	known->steady = !known->left;
 	if (known->steady)
-		log_info("'%s' failed once and not again in identical runs",
-			 suite_test(search->suite, test)->name);
+		log_debug(LOG_CHOICES,
+			  "'%s' failed once and not again in identical runs",
+			  suite_test(search->suite, test)->name);
 	return NULL;
 }
 

@@ -228,9 +228,10 @@ struct err *earlier_add(struct detection *detection, struct earlier_list *list)
 		if (is_found(detection, finding->kept.id))
 			continue;
 		if (finding->tried && !finding->left_out && !finding->holds) {
-			log_info("%s: tried again, and not found any more: %s",
-				 finding->kept.id,
-				 earlier_text(finding, "message"));
+			log_debug(LOG_CLI,
+				  "%s: tried again, and not found any more: %s",
+				  finding->kept.id,
+				  earlier_text(finding, "message"));
 			continue;
 		}
 		TRY(finding->left_out

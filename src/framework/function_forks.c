@@ -69,7 +69,8 @@ struct err *function_forks_probe(struct run *run, struct thread *thread,
 				       : NULL;
 		*ret = run->session->hooks.data[event.breakpoint].call == hook;
 		if (*ret) {
-			log_info("the program forks for each of its tests");
+			log_debug(LOG_FRAMEWORK,
+				  "the program forks for each of its tests");
 			return NULL;
 		}
 	}

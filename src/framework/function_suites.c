@@ -407,8 +407,9 @@ static struct err *suite_judge_functions(struct test_graph *graph)
 			&graph->functions.data[i];
 		if (!function->suite || function->named)
 			continue;
-		log_info("%s calls %zu other tests: a suite, not a test",
-			 function->name, function->callees);
+		log_debug(LOG_FRAMEWORK,
+			  "%s calls %zu other tests: a suite, not a test",
+			  function->name, function->callees);
 		TRY(map_u64_put(&graph->run->session->suites, function->address,
 				1));
 	}

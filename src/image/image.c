@@ -105,14 +105,14 @@ static struct err *start_any(struct image *image, struct thread *thread,
 	for (size_t i = first;; i++) {
 		struct err *err = image_start_method(image, thread, methods[i]);
 		if (!err) {
-			log_info("written pages are found by: %s",
-				 methods[i]->name);
+			log_debug(LOG_IMAGE, "written pages are found by: %s",
+				  methods[i]->name);
 			return NULL;
 		}
 		if (i + 1 == ARRAY_SIZE(methods))
 			return err;
-		log_info("written pages cannot be found by %s: %s",
-			 methods[i]->name, err_message(err));
+		log_debug(LOG_IMAGE, "written pages cannot be found by %s: %s",
+			  methods[i]->name, err_message(err));
 		err_destroy(err);
 	}
 }
@@ -248,8 +248,9 @@ static struct err *image_capture_pages(struct image *image,
 			;
 		if (next == ARRAY_SIZE(methods))
 			return err;
-		log_info("written pages are no longer found by %s: %s",
-			 image->method->name, err_message(err));
+		log_debug(LOG_IMAGE,
+			  "written pages are no longer found by %s: %s",
+			  image->method->name, err_message(err));
 		err_destroy(err);
 		TRY(find_otherwise(image));
 	}

@@ -126,7 +126,7 @@ static struct err *bench_load(void *context, const char *library, bool *ret)
 	if (!err || err_kind(err) == ERR_INTERRUPTED)
 		return err;
 	/* It does not come back, or died: no library can be loaded here. */
-	log_info("%s: %s", library, err_message(err));
+	log_debug(LOG_NATIVE, "%s: %s", library, err_message(err));
 	err_destroy(err);
 	*ret = false;
 	return NULL;

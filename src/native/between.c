@@ -370,9 +370,10 @@ static struct err *between_find_readers(struct between_search *search,
 	if (err && err_kind(err) == ERR_INTERRUPTED)
 		return err;
 	if (err)
-		log_info("which tests read what the runner changes between "
-			 "them is not known: %s",
-			 err_message(err));
+		log_debug(LOG_NATIVE,
+			  "which tests read what the runner changes between "
+			  "them is not known: %s",
+			  err_message(err));
 	err_ignore(err);
 	for (size_t i = 0; i < n; i++)
 		search->places.data[i].read |= !asked[i];
@@ -744,8 +745,9 @@ static struct err *between_decide(struct session *session)
 	between->deciding = false;
 	if (!err || err_kind(err) == ERR_INTERRUPTED)
 		return err;
-	log_info("what the program does between its tests is not known: %s",
-		 err_message(err));
+	log_debug(LOG_NATIVE,
+		  "what the program does between its tests is not known: %s",
+		  err_message(err));
 	err_ignore(err);
 	free(take_ptr(between->fixture));
 	return str_copy("what cannot be compared", &between->fixture);
@@ -773,9 +775,10 @@ struct err *between_find(struct session *session, const size_t *tests, size_t n)
 		between_free(session);
 		return err;
 	}
-	log_info("the runner changes %s between its tests; %zu segment%s",
-		 between->fixture ? between->fixture : "nothing of interest",
-		 between->n_segments, between->n_segments == 1 ? "" : "s");
+	log_debug(LOG_NATIVE,
+		  "the runner changes %s between its tests; %zu segment%s",
+		  between->fixture ? between->fixture : "nothing of interest",
+		  between->n_segments, between->n_segments == 1 ? "" : "s");
 	return NULL;
 }
 

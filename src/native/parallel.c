@@ -493,9 +493,10 @@ static struct err *job_run_rest(struct job *job)
 		.limit = rest_on_limit,
 		.data = &rest,
 	};
-	log_info("tests change files: they run one at a time, %zu of %zu "
-		 "again",
-		 n, job->n);
+	log_debug(LOG_NATIVE,
+		  "tests change files: they run one at a time, %zu of %zu "
+		  "again",
+		  n, job->n);
 	struct err *err = n ? tree_run(session, nodes, n, &observer) : NULL;
 	session->observer = before;
 	return err;

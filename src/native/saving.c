@@ -72,8 +72,9 @@ struct err *saving_put_back(struct session *session)
 	TRY(saver_put_back(session->saver));
 	if (!saver_open_is_gone(session->saver))
 		return NULL;
-	log_info("a file that the program has open is gone: it is started "
-		 "again");
+	log_debug(LOG_NATIVE,
+		  "a file that the program has open is gone: it is started "
+		  "again");
 	session_forget_origin(session);
 	return NULL;
 }

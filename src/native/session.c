@@ -243,7 +243,7 @@ static struct err *session_recognise_framework(const struct session *session,
 		if (!framework_recognises(frameworks[i], session->program))
 			continue;
 		*ret = frameworks[i];
-		log_info("framework: %s", frameworks[i]->name);
+		log_debug(LOG_NATIVE, "framework: %s", frameworks[i]->name);
 		return NULL;
 	}
 	return executable_unrecognised(session->program,
@@ -402,9 +402,10 @@ const char *session_find_obstacle(struct session *session)
 			checkpoint_obstacle(session->origin->tracee);
 		session->obstacle_known = true;
 		if (session->obstacle)
-			log_info("no checkpoint before the first test: %s; "
-				 "the program is started again instead",
-				 session->obstacle);
+			log_debug(LOG_NATIVE,
+				  "no checkpoint before the first test: %s; "
+				  "the program is started again instead",
+				  session->obstacle);
 	}
 	return session->obstacle;
 }

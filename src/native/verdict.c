@@ -93,7 +93,7 @@ struct err *verdict_learn(struct session *session)
 	session_step_back(session, &aside);
 	verdict->silent = verdict_is_silent(session);
 	if (err && err_kind(err) != ERR_INTERRUPTED) {
-		log_info("verdict: %s", err_message(err));
+		log_debug(LOG_NATIVE, "verdict: %s", err_message(err));
 		err_ignore(err);
 		err = NULL;
 	}
@@ -164,8 +164,9 @@ static void verdict_drop_place(struct session *session,
 				program->runner_spans.data[i];
 	}
 	program->runner_spans.n = n;
-	log_info("verdict: '%s' is state of the tests: they restore it",
-		 place->scalar->name);
+	log_debug(LOG_NATIVE,
+		  "verdict: '%s' is state of the tests: they restore it",
+		  place->scalar->name);
 }
 
 struct err *verdict_run_own_order(struct session *session, bool *ret_good)
@@ -211,7 +212,8 @@ static struct err *verdict_rehearse(struct run *run)
 	struct err *back = aside_end(run, &aside);
 	verdict_give_back(run, start);
 	if (err && err_kind(err) != ERR_INTERRUPTED) {
-		log_info("verdict: no rehearsal: %s", err_message(err));
+		log_debug(LOG_NATIVE, "verdict: no rehearsal: %s",
+			  err_message(err));
 		err_ignore(err);
 		err = NULL;
 	}

@@ -268,10 +268,11 @@ static struct err *verdict_try_values(struct verdict_search *search,
 		turned |= turns;
 		status |= turns && ending.status;
 		if (turns)
-			log_info("verdict: with '%s' = %llu the program ends "
-				 "with exit status %d",
-				 scalar->name, (unsigned long long)values[i],
-				 ending.status);
+			log_debug(LOG_NATIVE,
+				  "verdict: with '%s' = %llu the program ends "
+				  "with exit status %d",
+				  scalar->name, (unsigned long long)values[i],
+				  ending.status);
 	}
 	place.printed = !status;
 	*ret = place;
@@ -407,9 +408,10 @@ static struct err *verdict_try_all(struct verdict_search *search,
 			if (verdict_rank(search, &all[i]) != rank)
 				continue;
 			if (clock_now() >= search->deadline) {
-				log_info("verdict: %zu values tried, then the "
-					 "time was over",
-					 search->tries);
+				log_debug(LOG_NATIVE,
+					  "verdict: %zu values tried, then the "
+					  "time was over",
+					  search->tries);
 				return NULL;
 			}
 			TRY(verdict_try_scalar(search, &all[i], origin));
@@ -579,8 +581,8 @@ struct err *verdict_search(struct session *session, struct verdict *verdict)
 		.deadline = start + LEARNING_MAX_NS,
 	};
 	struct err *err = verdict_search_places(&search);
-	log_info("verdict: %zu places after %zu tries in %llu ms", verdict->n,
-		 search.tries,
-		 (unsigned long long)((clock_now() - start) / 1000000));
+	log_debug(LOG_NATIVE, "verdict: %zu places after %zu tries in %llu ms",
+		  verdict->n, search.tries,
+		  (unsigned long long)((clock_now() - start) / 1000000));
 	return err;
 }

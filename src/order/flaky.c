@@ -84,9 +84,10 @@ struct err *flaky_note(struct order_search *search, size_t test,
 	}
 	search->flakies.data[search->flakies.n - 1].failure = repeats->failure;
 	repeats->failure = (struct finding_failure){};
-	log_info("%s is flaky: it failed in %zu of %zu runs of one order",
-		 suite_test(search->suite, test)->name, repeats->bad,
-		 repeats->runs);
+	log_debug(LOG_ORDER,
+		  "%s is flaky: it failed in %zu of %zu runs of one order",
+		  suite_test(search->suite, test)->name, repeats->bad,
+		  repeats->runs);
 	drop_found(search, test);
 	return NULL;
 }

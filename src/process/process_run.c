@@ -761,7 +761,8 @@ process_run_begin_watching(struct process_run *run,
 			   const struct process_watching *watching)
 {
 	if (run->jobs > 1 && !run->suite->said_jobs)
-		log_info("one test at a time while their state is watched");
+		log_debug(LOG_PROCESS,
+			  "one test at a time while their state is watched");
 	run->suite->said_jobs |= run->jobs > 1;
 	run->jobs = 1;
 	return process_watch_create(run->suite, watching, run->observer,

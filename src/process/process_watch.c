@@ -237,9 +237,9 @@ struct err *process_watch_create(struct process_suite *suite,
 
 static void process_watch_log_costs(const struct process_watch *watch)
 {
-	log_info("%llu calls followed; looking took %llu us",
-		 (unsigned long long)watch->told,
-		 (unsigned long long)(watch->capture_ns / 1000));
+	log_debug(LOG_PROCESS, "%llu calls followed; looking took %llu us",
+		  (unsigned long long)watch->told,
+		  (unsigned long long)(watch->capture_ns / 1000));
 }
 
 void process_watch_destroy(struct process_watch *watch)

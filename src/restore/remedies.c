@@ -108,7 +108,8 @@ static struct err *remedies_add_root(struct remedies *remedies,
 	if (err || !possible) {
 		remedy_free(&remedy);
 		if (!err)
-			log_info("'%s' cannot be restored", change->root);
+			log_debug(LOG_RESTORE, "'%s' cannot be restored",
+				  change->root);
 		return err;
 	}
 	remedies->all[remedies->roots.n - 1] = remedy;
@@ -213,7 +214,7 @@ static struct err *remedy_apply(const struct remedy *remedy,
 	struct err *err =
 		attribute_put_back(remedy->attribute, tracee_thread(copy, 0));
 	if (err)
-		log_info("not restored: %s", err_message(err));
+		log_debug(LOG_RESTORE, "not restored: %s", err_message(err));
 	err_ignore(err);
 	return NULL;
 }

@@ -155,16 +155,17 @@ static void memory_watch_log_costs(const struct memory_watch *watch)
 	struct image_counts counts = image_counts(watch->image);
 	if (!counts.captures)
 		return;
-	log_info("%llu captures (%llu with other mappings, %llu pages hot): "
-		 "%llu pages and %llu+%llu us each",
-		 (unsigned long long)counts.captures,
-		 (unsigned long long)counts.moved,
-		 (unsigned long long)counts.hot,
-		 (unsigned long long)(counts.written / counts.captures),
-		 (unsigned long long)(watch->capture_ns / counts.captures /
-				      1000),
-		 (unsigned long long)(watch->compare_ns / counts.captures /
-				      1000));
+	log_debug(LOG_WATCH,
+		  "%llu captures (%llu with other mappings, %llu pages hot): "
+		  "%llu pages and %llu+%llu us each",
+		  (unsigned long long)counts.captures,
+		  (unsigned long long)counts.moved,
+		  (unsigned long long)counts.hot,
+		  (unsigned long long)(counts.written / counts.captures),
+		  (unsigned long long)(watch->capture_ns / counts.captures /
+				       1000),
+		  (unsigned long long)(watch->compare_ns / counts.captures /
+				       1000));
 }
 
 void memory_watch_stop(struct memory_watch *watch)
@@ -322,8 +323,8 @@ static struct err *index_anew(struct memory_watch *watch, struct thread *thread)
 	tracer_unpin(watch->host.tracer);
 	TRY(state_index(watch->state, &watch->after));
 	struct state_counts counts = state_counts(watch->state);
-	log_info("%zu roots, %zu objects reachable", options.n_roots,
-		 counts.nodes);
+	log_debug(LOG_WATCH, "%zu roots, %zu objects reachable",
+		  options.n_roots, counts.nodes);
 	if (watch->roots.untyped && !watch->said_untyped) {
 		suite_limit(*watch->host.observer,
 			    watch->roots.dynamic

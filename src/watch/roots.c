@@ -506,7 +506,7 @@ struct err *roots_load(struct roots *roots, const struct program *program,
 	if (roots->vtables.n)
 		qsort(roots->vtables.data, roots->vtables.n,
 		      sizeof(struct state_vtable), compare_as_u64);
-	log_info("%zu roots in %zu files, %zu variables left out", roots->all.n,
-		 roots->files.n, roots->left_out.n);
+	log_debug(LOG_WATCH, "%zu roots in %zu files, %zu variables left out",
+		  roots->all.n, roots->files.n, roots->left_out.n);
 	return NULL;
 }

@@ -88,8 +88,9 @@ struct err *system_watch_create(const struct watch_host *host,
 static void system_watch_log_costs(const struct system_watch *watch)
 {
 	struct follow_counts calls = follow_counts(watch->follow);
-	log_info("%llu calls followed: %llu us", (unsigned long long)calls.told,
-		 (unsigned long long)calls.ns / 1000);
+	log_debug(LOG_WATCH, "%llu calls followed: %llu us",
+		  (unsigned long long)calls.told,
+		  (unsigned long long)calls.ns / 1000);
 }
 
 static void report_limit_once(const struct system_watch *watch,

@@ -128,7 +128,7 @@ class SideBySide(unittest.TestCase):
         result = subprocess.run([POLYGRAPH, *command.split(), "--jobs", str(self.JOBS), "--verbose", "--format", "json", "--",
                                  self.program], cwd=self.place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 timeout=300, env={**os.environ, "TMPDIR": self.place, "BEGINS": word,
-                                                  "POLYGRAPH_LOG": "follow,watch"})
+                                                  "POLYGRAPH_LOG": "follow,native,process,watch"})
         self.assertEqual(result.returncode, 0, result.stderr)
         if "files are not kept" in result.stderr:
             self.skipTest("calls cannot be followed here")

@@ -103,6 +103,18 @@ class Newcomer(unittest.TestCase):
         (self.shop / "report.json").unlink()
         self.check_cards({test: re.search(r"\[(.*)\]", block[0]).group(1) for test, block in self.blocks(text)[0].items()})
 
+    def test_verbose(self):
+        """It says more of what was found, and nothing of how that is done: that is what the log is for."""
+        words = [POLYGRAPH, "pollution", "--verbose", "./shop_test"]
+        done = subprocess.run(words, cwd=self.shop, text=True, timeout=300, check=False, capture_output=True)
+        self.assertEqual(done.stderr, "")
+        self.assertIn("PASS", done.stdout)
+        self.assertIn("        reproduce: polygraph pollution --tests ", done.stdout)
+        done = subprocess.run(words, cwd=self.shop, text=True, timeout=300, check=False, capture_output=True,
+                              env={**os.environ, "POLYGRAPH_LOG": "native,watch"})
+        self.assertIn("polygraph: [native] framework: gtest\n", done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^polygraph: \[watch\] \d+ roots, \d+ objects reachable$")
+
     def check_cards(self, leads):
         """Each cause is one card of the page: those of the blocks, and no other; each finding is on one."""
         self.polygraph("check", "--format", "html", "--output", "report.html", "./shop_test", status=1)

@@ -122,8 +122,8 @@ LEFT = {
 
 
 def pollution(*options):
-    done = subprocess.run([POLYGRAPH, "pollution", "-v", "--format", "json", *options, "./suite"], cwd=FOLDER,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run([POLYGRAPH, "pollution", "--format", "json", *options, "./suite"], cwd=FOLDER,
+                          env={**os.environ, "POLYGRAPH_LOG": "image"}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600)
     return json.loads(done.stdout), done.stderr
 
 
