@@ -223,3 +223,15 @@ bool path_is_coverage(const char *path)
 	}
 	return false;
 }
+
+void path_cut_to_common(char *path, const char *other)
+{
+	size_t n = 0, last = 0;
+	for (; path[n] && path[n] == other[n]; n++) {
+		if (path[n] == '/')
+			last = n;
+	}
+	if (!path[n] && (other[n] == '/' || !other[n]))
+		return;
+	path[MAX(last, (size_t)1)] = '\0';
+}

@@ -23,6 +23,8 @@ struct err *path_display_short(const char *path, char **ret) _must_check_;
 const char *path_base(const char *path);
 /* Both are absolute; @folder has no slash at its end, unless it is "/". */
 bool path_is_below(const char *path, const char *folder);
+/* Cuts @path to the folder that @other is in as well; both are absolute. */
+void path_cut_to_common(char *path, const char *other);
 /* '/' sorts first, so that a folder's entries follow it at once. */
 int path_compare(const char *a, const char *b);
 /* Coverage data, which tools write next to the program when it ends? */

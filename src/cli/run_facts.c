@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "dwarf/object.h"
 #include "suite/roster.h"
 
@@ -49,10 +50,16 @@ void run_facts_phase_end(struct run_facts *facts, uint64_t executions)
 	phase->ns = clock_now() - facts->began - phase->start;
 }
 
-static bool is_source_root(const char *folder)
+static const char *const copy_marks[] = { ".git", ".hg", ".svn", ".jj", NULL };
+static const char *const build_marks[] = {
+	"CMakeLists.txt", "meson.build",      "configure.ac",
+	"Makefile",	  "GNUmakefile",      "pom.xml",
+	"build.gradle",	  "build.gradle.kts", NULL,
+};
+
+static bool has_mark(const char *folder, const char *const *marks)
 {
-	static const char *const marks[] = { ".git", ".hg", ".svn", ".jj" };
-	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+	for (size_t i = 0; marks[i]; i++) {
 		_cleanup_(freep) char *path = NULL;
 		struct err *err = path_join(folder, marks[i], &path);
 		bool there = !err && !access(path, F_OK);
@@ -63,22 +70,35 @@ static bool is_source_root(const char *folder)
 	return false;
 }
 
-/* The part of @path that is also the beginning of @other, whole names. */
-static void cut_to_common(char *path, const char *other)
+/*
+ * The nearest folder at or above @path that has a mark; with @nested, the highest
+ * of those that lie directly in each other. NULL: there is none.
+ */
+static struct err *find_marked(const char *path, const char *const *marks,
+			       bool nested, char **ret)
 {
-	size_t n = 0, last = 0;
-	for (; path[n] && path[n] == other[n]; n++) {
-		if (path[n] == '/')
-			last = n;
+	_cleanup_(freep) char *above = strdup(path);
+	_cleanup_(freep) char *found = NULL;
+	if (!above)
+		return err_nomem();
+	for (char *slash; (slash = strrchr(above, '/')) != NULL;
+	     *slash = '\0') {
+		bool marked = has_mark(above, marks);
+		if (found && (!marked || !nested))
+			break;
+		if (marked) {
+			free(found);
+			found = NULL;
+			TRY(str_copy(above, &found));
+		}
 	}
-	if (!path[n] && other[n] == '/')
-		return;
-	path[MAX(last, (size_t)1)] = '\0';
+	*ret = take_ptr(found);
+	return NULL;
 }
 
 /*
- * The working copy that the first source file lies in; else what all of them
- * have in common.
+ * The working copy that the source files of tests lie in; else the project that
+ * its build files tell; else what all of them have in common.
  */
 static struct err *find_sources(const struct roster *roster, char **ret)
 {
@@ -90,7 +110,7 @@ static struct err *find_sources(const struct roster *roster, char **ret)
 		if (!full)
 			continue;
 		if (common) {
-			cut_to_common(common, full);
+			path_cut_to_common(common, full);
 			continue;
 		}
 		char *slash = strrchr(full, '/');
@@ -99,17 +119,11 @@ static struct err *find_sources(const struct roster *roster, char **ret)
 	}
 	if (!common)
 		return NULL;
-	_cleanup_(freep) char *above = strdup(common);
-	if (!above)
-		return err_nomem();
-	for (char *slash; (slash = strrchr(above, '/')) != NULL;) {
-		if (is_source_root(above)) {
-			*ret = take_ptr(above);
-			return NULL;
-		}
-		*slash = '\0';
-	}
-	*ret = take_ptr(common);
+	TRY(find_marked(common, copy_marks, false, ret));
+	if (!*ret)
+		TRY(find_marked(common, build_marks, true, ret));
+	if (!*ret)
+		*ret = take_ptr(common);
 	return NULL;
 }
 

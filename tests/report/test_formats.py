@@ -167,6 +167,31 @@ class Example(Folder):
         self.assertIn("order-1052f0457994", polygraph(self.example, "report").stdout)
 
 
+class Project(Folder):
+    """Tests in a folder of their own, without a working copy: what build files tell is the source root."""
+
+    def test_source_root(self):
+        (self.folder / "src").mkdir()
+        (self.folder / "tests").mkdir()
+        (self.folder / "Makefile").write_text("all:\n")
+        (self.folder / "tests" / "Makefile").write_text("all:\n")
+        (self.folder / "src" / "state.c").write_text("int state;\nvoid set(void)\n{\n\tstate = 1;\n}\n")
+        (self.folder / "tests" / "state_test.c").write_text(
+            "#include <stdlib.h>\nextern int state;\nvoid set(void);\nint main(void);\n"
+            "void test_zero(void) { if (state) abort(); }\nvoid test_sets(void) { set(); }\n"
+            "int main(void) { test_zero(); test_sets(); return 0; }\n")
+        build = self.folder / "build"
+        build.mkdir()
+        subprocess.run(["cc", "-g", "-O0", "-o", "state_test", "../tests/state_test.c", "../src/state.c"], cwd=build, check=True)
+        polygraph(build, "check", "-o", "x.json", "-o", "x.sarif", "-o", "x.html", "./state_test", status=1)
+        self.assertEqual(json.loads((build / "x.json").read_text())["run"]["sources"], str(self.folder))
+        run, = json.loads((build / "x.sarif").read_text())["runs"]
+        self.assertEqual(run["originalUriBaseIds"]["SRCROOT"]["uri"], f"file://{self.folder}/")
+        places = re.findall(r'"uri": "([^"]*)", "uriBaseId": "SRCROOT"', json.dumps(run))
+        self.assertEqual(set(places), {"src/state.c", "tests/state_test.c"})
+        self.assertIn("void set(void)", (build / "x.html").read_text())
+
+
 class Documents(Folder):
     def findings(self, text=""):
         return [pollution(1, "Adds" + text, "root" + text, text), pollution(2, "Writes", "left.txt" + text, text, where="file", known=True),

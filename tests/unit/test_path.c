@@ -123,6 +123,27 @@ static void test_below(void **state)
 	assert_false(path_is_below("/", "/"));
 }
 
+static void test_common(void **state)
+{
+	(void)state;
+	static const char *const cases[][3] = {
+		{ "/a/b/c", "/a/b/d.c", "/a/b" },
+		{ "/a/b", "/a/b/d.c", "/a/b" },
+		{ "/a/b", "/a/b", "/a/b" },
+		{ "/a/b", "/a/bc", "/a" },
+		{ "/a/bc", "/a/b", "/a" },
+		{ "/a", "/b", "/" },
+		{ "/", "/b", "/" },
+		{ "/", "/", "/" },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char path[16];
+		snprintf(path, sizeof(path), "%s", cases[i][0]);
+		path_cut_to_common(path, cases[i][1]);
+		assert_string_equal(path, cases[i][2]);
+	}
+}
+
 static void test_compare(void **state)
 {
 	(void)state;
@@ -151,6 +172,7 @@ int main(void)
 		cmocka_unit_test(test_display_short),
 		cmocka_unit_test(test_file_read),
 		cmocka_unit_test(test_below),
+		cmocka_unit_test(test_common),
 		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_coverage),
 	};
