@@ -354,7 +354,8 @@ struct err *document_finish(struct document *document)
 	TRY(sort_list(document, "tests", "suite"));
 	TRY(sort_list(document, "findings", "suite"));
 	TRY(tell_programs_apart(document));
-	return sort_list(document, "limits", NULL);
+	TRY(sort_list(document, "limits", NULL));
+	return document_set_run(document);
 }
 
 /* ---- reading and joining ---- */

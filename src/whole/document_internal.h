@@ -13,6 +13,9 @@ json_t *document_list_of(const struct document *document, const char *key);
 const char *document_text_of(const json_t *object, const char *key);
 bool document_is_known(const json_t *finding);
 
+/* Sets "run"; suites and findings are complete. */
+struct err *document_set_run(struct document *document) _must_check_;
+
 struct document_counts {
 	size_t passed, failed, skipped, tests;
 	size_t findings, known, high, medium, low;

@@ -271,6 +271,13 @@ class Whole(unittest.TestCase):
         self.assertIn("group/is_zero", (self.folder / "page.html").read_text())
         results = json.loads((self.folder / "page.sarif").read_text())["runs"][0]["results"]
         self.assertEqual(len(results), 4)
+        # Places have the source root, and source is shown, as for one executable.
+        run, = json.loads((self.folder / "page.sarif").read_text())["runs"]
+        about = json.loads((self.folder / "all.json").read_text())["run"]
+        self.assertEqual((about["folder"], about["exit_status"]), (str(self.folder.resolve()), 1))
+        self.assertEqual(run["originalUriBaseIds"]["SRCROOT"]["uri"], f"file://{about['sources']}/")
+        self.assertIn('"uriBaseId": "SRCROOT"', json.dumps(run["results"]))
+        self.assertIn("static void raises(void **state) { (void)state; level = LEFT; }\"", (self.folder / "page.html").read_text())
         # The same, made of the JSON file.
         self.run_it("report", "--format", "html", "-o", "again.html", "--format", "sarif", "-o", "again.sarif", "all.json")
         for name in ("html", "sarif"):
