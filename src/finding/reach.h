@@ -15,6 +15,8 @@ enum order_pair {
 	PAIR_TRIED = 'p',   /* they ran so, and it went as alone */
 	PAIR_STATE = 's',   /* the first leaves nothing behind */
 	PAIR_FAILING = 'f', /* the first makes the second fail */
+	PAIR_SETTING =
+		'm', /* the second fails alone; the first makes it pass */
 	PAIR_REFUSED = '-', /* the suite does not allow it; or it is one test */
 };
 

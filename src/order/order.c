@@ -425,7 +425,22 @@ static void begin_matrix(struct order_search *search)
 		memset(reach->matrix, PAIR_REFUSED, n * n);
 }
 
-static void note_failing_pairs(struct order_search *search)
+/* Of the test at @second after each of @lists that is one test. */
+static void note_pairs(struct order_search *search,
+		       const struct order_lists *lists, size_t second,
+		       enum order_pair pair)
+{
+	struct order_reach *reach = &search->result->reach;
+	for (size_t i = 0; i < lists->n; i++) {
+		const struct order_tests *list = &lists->data[i];
+		size_t first = list->n == 1 ? place_of(search, list->data[0])
+					    : ORDER_NONE;
+		if (first != ORDER_NONE)
+			note_pair(reach, first * search->n + second, pair);
+	}
+}
+
+static void note_deciding_pairs(struct order_search *search)
 {
 	struct order_reach *reach = &search->result->reach;
 	for (size_t i = 0; i < search->found.n; i++) {
@@ -436,16 +451,10 @@ static void note_failing_pairs(struct order_search *search)
 		if (found->class == ORDER_NON_IDEMPOTENT)
 			note_pair(reach, victim * search->n + victim,
 				  PAIR_FAILING);
-		for (size_t j = 0; j < found->polluters.n; j++) {
-			const struct order_tests *list =
-				&found->polluters.data[j];
-			size_t first = list->n == 1
-					       ? place_of(search, list->data[0])
-					       : ORDER_NONE;
-			if (first != ORDER_NONE)
-				note_pair(reach, first * search->n + victim,
-					  PAIR_FAILING);
-		}
+		note_pairs(search, &found->polluters, victim, PAIR_FAILING);
+		if (found->class == ORDER_BRITTLE)
+			note_pairs(search, &found->setters, victim,
+				   PAIR_SETTING);
 	}
 }
 
@@ -580,7 +589,7 @@ static struct err *order_search_end(struct order_search *search)
 		err_ignore(suspects_give_up(search));
 	}
 	if (search->known)
-		note_failing_pairs(search);
+		note_deciding_pairs(search);
 	struct err *err = order_make_findings(search);
 	struct err *failed = order_make_flaky(search);
 	if (err)
