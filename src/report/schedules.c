@@ -42,33 +42,24 @@ static struct err *append_bound(struct str *line, const char *near,
 	return place->column ? str_appendf(line, ":%u", place->column) : NULL;
 }
 
-/*
- * "passes if it comes before x.c:12:5, fails before line 13:5". @near: a file
- * that was named just before; NULL: none.
- */
-static struct err *
-append_bounds(struct str *line, const struct arrival *arrival, const char *near)
+/* "passes if it comes before x.c:12:5, fails before line 13:5" */
+static struct err *append_bounds(struct str *line,
+				 const struct arrival *arrival)
 {
-	const char *comes = near ? "" : "if it comes ";
-	if (!arrival->operation)
+	const struct arrival_place *passing = &arrival->passing;
+	const struct arrival_place *failing = &arrival->failing;
+	if (!arrival->operation || (arrival->early && !failing->file))
 		return NULL;
-	if (arrival->early) {
-		if (!arrival->failing.file)
-			return NULL;
-		TRY(str_appendf(line, "fails %sbefore ", comes));
-		return append_bound(line, near, &arrival->failing);
-	}
-	if (arrival->passing.file) {
-		TRY(str_appendf(line, "passes %sbefore ", comes));
-		TRY(append_bound(line, near, &arrival->passing));
+	bool passes = passing->file && !arrival->early;
+	if (passes) {
+		TRY(str_append(line, "passes if it comes before "));
+		TRY(append_bound(line, NULL, passing));
 		TRY(str_append(line, ", "));
-		near = arrival->passing.file;
-		comes = "";
 	}
-	if (!arrival->failing.column)
+	if (!arrival->early && !failing->column)
 		return str_append(line, "fails if later");
-	TRY(str_appendf(line, "fails %sbefore ", comes));
-	return append_bound(line, near, &arrival->failing);
+	TRY(str_appendf(line, "fails %sbefore ", passes ? "" : "if it comes "));
+	return append_bound(line, passes ? passing->file : NULL, failing);
 }
 
 static struct err *append_step(struct str *line,
@@ -115,7 +106,7 @@ static struct err *schedules_write_finding(const struct finding *finding,
 	TRY(schedules_write_head(finding, style, out));
 	if (style->quiet)
 		return NULL;
-	TRY(append_bounds(&bounds, arrival, NULL));
+	TRY(append_bounds(&bounds, arrival));
 	kind_write_indented(&bounds, out);
 	TRY(words_append_failure(&failed, failure->outcome, failure->file,
 				 failure->line, failure->message));
@@ -129,34 +120,32 @@ static struct err *schedules_write_finding(const struct finding *finding,
 	return kind_write_replay(finding, out);
 }
 
+/* "T fails if the thread started at x.c:12 is 20 ms late" */
 static struct err *schedules_append_head(const struct finding *finding,
 					 struct str *line)
 {
 	const struct arrival *arrival = arrival_of(finding);
+	const char *direction = arrival->early ? "early" : "late";
+	char margin[16] = "";
 	TRY(words_append(line, finding_test(finding)));
 	TRY(str_appendf(line, " %s if ",
 			arrival->hung ? "hangs"
 				      : words_verb(arrival->failure.outcome)));
 	if (!arrival->operation)
 		return arrival_append_condition(line, arrival);
-	return str_appendf(line, "a thread's work is %s",
-			   arrival->early ? "early" : "late");
+	TRY(arrival_append_event(line, arrival));
+	if (arrival->margin_ns >= NS_PER_MS)
+		duration_format(arrival->margin_ns, margin);
+	return str_appendf(line, " is %s%s%s", margin, *margin ? " " : "",
+			   direction);
 }
 
-/* "the thread started at x.c:12: passes before line 13:5, fails before …" */
+/* "passes if it comes before x.c:13:5, fails before line 14:1" */
 static struct err *schedules_append_about(const struct finding *finding,
 					  struct str *line)
 {
 	const struct arrival *arrival = arrival_of(finding);
-	_cleanup_(str_freep) struct str bounds = STR_INIT;
-	const char *near =
-		arrival->stack.n ? arrival->stack.data[0].file : NULL;
-	if (!arrival->operation)
-		return NULL;
-	TRY(arrival_append_event(line, arrival));
-	TRY(append_bounds(&bounds, arrival, near));
-	TRY(str_append(line, bounds.n ? ": " : ""));
-	return str_append(line, bounds.n ? bounds.s : "");
+	return append_bounds(line, arrival);
 }
 
 static const struct finding_failure *
@@ -264,7 +253,7 @@ static struct err *schedules_append_detail(const struct finding *finding,
 					   struct str *str)
 {
 	const char *message = arrival_of(finding)->failure.message;
-	TRY(append_bounds(str, arrival_of(finding), NULL));
+	TRY(append_bounds(str, arrival_of(finding)));
 	TRY(str_append(str, "\n"));
 	if (!message)
 		return NULL;
