@@ -426,9 +426,9 @@ static void begin_matrix(struct order_search *search)
 }
 
 /* Of the test at @second after each of @lists that is one test. */
-static void note_pairs(struct order_search *search,
-		       const struct order_lists *lists, size_t second,
-		       enum order_pair pair)
+static void note_pairs_after(struct order_search *search,
+			     const struct order_lists *lists, size_t second,
+			     enum order_pair pair)
 {
 	struct order_reach *reach = &search->result->reach;
 	for (size_t i = 0; i < lists->n; i++) {
@@ -451,10 +451,11 @@ static void note_deciding_pairs(struct order_search *search)
 		if (found->class == ORDER_NON_IDEMPOTENT)
 			note_pair(reach, victim * search->n + victim,
 				  PAIR_FAILING);
-		note_pairs(search, &found->polluters, victim, PAIR_FAILING);
+		note_pairs_after(search, &found->polluters, victim,
+				 PAIR_FAILING);
 		if (found->class == ORDER_BRITTLE)
-			note_pairs(search, &found->setters, victim,
-				   PAIR_SETTING);
+			note_pairs_after(search, &found->setters, victim,
+					 PAIR_SETTING);
 	}
 }
 

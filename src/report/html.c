@@ -97,7 +97,8 @@ static struct err *set_picture(json_t *object, const char *key, char *svg)
 }
 
 /* The first change of memory of a cause stands for the others. */
-static struct err *draw_memory(struct pictures *pictures,
+static struct err *draw_memory(const struct report *report,
+			       struct pictures *pictures,
 			       const struct cause *cause, json_t *object)
 {
 	for (size_t i = 0; i < cause->findings.n; i++) {
@@ -107,6 +108,11 @@ static struct err *draw_memory(struct pictures *pictures,
 		if (finding->kind != &leftover_kind)
 			continue;
 		TRY(report_finding_json(finding, &value));
+		/* By its number: the picture is of that test. */
+		if (json_object_set_new(
+			    object, "pictured",
+			    json_integer(finding - report->findings)))
+			return err_nomem();
 		TRY(picture_of_memory(pictures, value, "before", &before));
 		TRY(set_picture(object, "before", before));
 		TRY(picture_of_memory(pictures, value, "after", &after));
@@ -134,7 +140,8 @@ static struct err *write_causes(const struct report *report,
 			drawn += svg != NULL;
 			TRY(set_picture(object, "graph", svg));
 			if (cause->type == CAUSE_MEMORY)
-				TRY(draw_memory(pictures, cause, object));
+				TRY(draw_memory(report, pictures, cause,
+						object));
 		}
 		fputs(i ? ",\n" : "\n", out);
 		TRY(json_write_to(object, 0, out));

@@ -51,11 +51,11 @@ static const char *find_first_start(const struct document *document)
 
 static double sum_seconds(const struct document *document)
 {
+	const json_t *suites = document_list_of(document, "suites");
 	double sum = 0;
-	size_t i;
-	json_t *suite;
-	json_array_foreach(document_list_of(document, "suites"), i, suite) sum +=
-		json_number_value(json_object_get(suite, "seconds"));
+	for (size_t i = 0; i < json_array_size(suites); i++)
+		sum += json_number_value(
+			json_object_get(json_array_get(suites, i), "seconds"));
 	return sum;
 }
 
@@ -63,6 +63,8 @@ struct err *document_set_run(struct document *document)
 {
 	_cleanup_(freep) char *folder = getcwd(NULL, 0);
 	_cleanup_(freep) char *shown = NULL, *sources = NULL, *named = NULL;
+	int status = 0;
+	TRY(document_status(document, &status));
 	TRY(find_common_sources(document, &sources));
 	shown = folder ? str_utf8(folder, strlen(folder)) : NULL;
 	named = sources ? str_utf8(sources, strlen(sources)) : NULL;
@@ -70,8 +72,7 @@ struct err *document_set_run(struct document *document)
 		"{s:s, s:s?, s:s?, s:[], s:n, s:s, s:f, s:[], s:i}", "command",
 		"check", "folder", shown, "sources", named, "options",
 		"build_id", "started", find_first_start(document), "seconds",
-		sum_seconds(document), "phases", "exit_status",
-		document_status(document));
+		sum_seconds(document), "phases", "exit_status", status);
 	return json_object_set_new(document->root, "run", run) ? err_nomem()
 							       : NULL;
 }

@@ -16,7 +16,7 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "-
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
          "--force-device-scale-factor=1"]
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Right": "\ue014", "Down": "\ue015"}
+KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Left": "\ue012", "Right": "\ue014", "Down": "\ue015"}
 
 
 def why_not():

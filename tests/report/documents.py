@@ -74,12 +74,12 @@ def pollution(number, test, root="registry", text="", where="memory", **more):
 
 
 def dependence(number, test, polluters, root="registry", text="", because=(), **more):
-    return common("order-dependent", number, test, text=text, **{"class": "victim"}, because=list(because),
+    return common("order-dependent", number, test, text=text, because=list(because),
                   polluters=[[name] for name in polluters], setters=[], cleaners=[["Cleaner"]], passing_order=[test],
                   failing_order=[*polluters[:1], test], polluted=[root] if root else [], outcome="fail",
                   failure={"file": "src/fill.c", "line": 4, "message": f"expected 0\n got 1 {text}"}, repeats=3, natural=False,
                   polluters_complete=True, setters_complete=True, cleaners_complete=True, cleaners_by_polluter=[],
-                  polluted_known=True, polluted_together=False, left=None, non_idempotent=False, **more)
+                  polluted_known=True, polluted_together=False, left=None, non_idempotent=False, **{"class": "victim", **more})
 
 
 def assumption(number, test, text="", **more):

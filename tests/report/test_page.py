@@ -121,12 +121,25 @@ class Page(unittest.TestCase):
         self.show(document(self.folder, findings()))
         self.assertEqual(self.browser.text("h1"), "4 problems (3 new ones) in 8 tests")
         self.assertEqual(self.names(), ["registry", "qsort at src/fill.c:3", "Net.Connects", "left.txt"])
+        # One number of problems: the tiles are its parts.
+        tiles = self.browser.run("return [...document.querySelectorAll('.tile b')].slice(0, 3).map(one => one.textContent)")
+        self.assertEqual(tiles, ["3", "0", "1"])
+        # Closed at first; a title says what fails and when.
+        self.assertEqual(self.browser.count(".card.open, .finding"), 0)
+        titles = self.browser.run("return [...document.querySelectorAll('.card .title')].map(one => one.textContent)")
+        self.assertEqual(titles[0], findings()[1].get("headline", findings()[1]["message"]))
         self.open_all()
         self.assertEqual(self.browser.count(".finding"), 5)
         body = self.browser.text(".card .body")
         for word in ("Registry.Adds", "Cleaner", "What to do: mend it", "(absent)", "expected 0\n got 1", "two <b>",
                      "polygraph replay order-dependent-000000000002 --gdb"):
             self.assertIn(word, body)
+        # What to do comes first, once; the pictures say of which test they are.
+        first = self.browser.run("const body = document.querySelector('.card .body'); return [body.firstChild.className, body.firstChild.textContent, "
+                                 "body.querySelectorAll('.hint').length, body.querySelectorAll('.finding').length]")
+        self.assertEqual(first, ["hint", "What to do: mend it ", 2, 2])
+        self.assertIn("registry before and after Registry.Adds", body)
+        self.assertIn("before Registry.Adds\n", body)
         nodes = self.browser.run("return [...document.querySelectorAll('.picture .node')].map(one => one.getAttribute('class'))")
         for kind in ("leave", "root", "misled", "could", "cleaner", "was", "changed"):
             self.assertIn("node " + kind, nodes)
@@ -160,6 +173,7 @@ class Page(unittest.TestCase):
         self.browser.type("#search", "nothing at all")
         self.assertEqual((self.names(), self.browser.count(".empty")), ([], 1))
         self.browser.press("Escape")
+        self.browser.click(".card > header button")
         self.browser.click(".card .test.misled")
         self.assertEqual(self.names(), ["registry"])
 
@@ -197,6 +211,7 @@ class Page(unittest.TestCase):
     def test_copy(self):
         self.show(document(self.folder, findings()))
         self.browser.run("window.copied = []; navigator.clipboard.writeText = async text => { window.copied.push(text); }")
+        self.browser.click(".card > header button")
         self.browser.click(".finding .copy")
         self.browser.wait("window.copied.length === 1")
         self.assertEqual(self.browser.run("return document.querySelector('.finding .copy').dataset.copy === window.copied[0]"), True)
@@ -218,6 +233,42 @@ class Page(unittest.TestCase):
             self.browser.run("document.getElementById(arguments[0]).click()", f"tab-{key}")
             self.open_all()
             self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), 360, key)
+
+    def test_phone_shows_all(self):
+        """Nothing needs to be pushed sideways, nor ends where it should not: but for the matrix, of many tests."""
+        self.browser.command("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+        self.addCleanup(self.browser.command, "Emulation.clearDeviceMetricsOverride")
+        self.show(document(self.folder, findings("_and_so_on" * 9) + other_kinds()[1:]))
+        for key in ("findings", "map", "pairs", "choices", "run"):
+            self.browser.run("document.getElementById(arguments[0]).click()", f"tab-{key}")
+            self.open_all()
+            cut = self.browser.run("""return [...document.querySelectorAll('#panel-' + arguments[0] + ' *, .tabs, .lead, h1')].filter(one =>
+                one.offsetParent && getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1)
+                .map(one => one.className + ': ' + one.textContent.slice(0, 60))""", key)
+            self.assertEqual([one for one in cut if not one.startswith(("matrix", "p0", "p1"))], [], key)
+        self.assertEqual(self.browser.count(".map-list"), 3)
+
+    def test_matrix(self):
+        """A test that fails alone: after which others it fails as well, and which one it needs."""
+        brittle = dependence(2, "Needs", [], **{"class": "brittle"})
+        value = document(self.folder, [dict(brittle, setters=[["Sets"]])], tests=["Sets", "Needs", "Other"])
+        value["order"].update(tests=["Sets", "Needs", "Other"], matrix=["-ms", "p-p", "pp-"])
+        self.show(value)
+        self.browser.click("#tab-pairs")
+        self.browser.run("document.querySelector('.matrix canvas').focus()")
+        told = {}
+        for keys in (("Right",), ("Right",), ("Down",), ("Left",), ("Down",)):
+            self.browser.press(*keys)
+            text = self.browser.text("#panel-pairs .told")
+            if text:
+                told.update([text.split(": ", 1)])
+        self.assertEqual(told, {"Sets → Needs": "the second fails alone; the first makes it pass", "Sets → Other": "the first leaves nothing behind",
+                                "Needs → Other": "tried: the second passes, as alone", "Needs → Needs": "one test, or not allowed",
+                                "Other → Needs": "the second fails, as alone"})
+        self.assertNotIn("open", self.browser.text("#panel-pairs .legend"))
+        # Names at both sides have room.
+        self.assertGreater(*self.browser.run("const c = document.querySelector('.matrix canvas'); return [c.clientWidth, 3 * 20]"))
+        self.assertEqual(*self.browser.run("const c = document.querySelector('.matrix canvas'); return [c.clientWidth, c.clientHeight]"))
 
     def test_theme_and_print(self):
         ground = "return getComputedStyle(document.body).backgroundColor"

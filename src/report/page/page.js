@@ -38,6 +38,9 @@ const plural = (n, word, words) => n.toLocaleString("en") + " " + (n === 1 ? wor
 const seconds = s => s >= 60 ? Math.floor(s / 60) + " min " + Math.round(s % 60) + " s" :
 	s >= 1 ? s.toFixed(1) + " s" : s >= .001 ? Math.round(s * 1000) + " ms" : Math.round(s * 1e6) + " µs";
 const place = at => at && at.file ? at.file + (at.line ? ":" + at.line : "") : "";
+/* As people write it: below the source root. */
+const root = run.sources && run.sources !== "/" ? run.sources + "/" : null;
+const placeShown = at => root && place(at).startsWith(root) ? place(at).slice(root.length) : place(at);
 
 /* ---- pictures: nothing but shapes and text is let through ---- */
 
@@ -58,7 +61,7 @@ const copyShape = from => {
 	}
 	return to;
 };
-const picture = (text, label) => {
+const picture = (text, label, kind) => {
 	if (!text)
 		return null;
 	const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
@@ -71,7 +74,7 @@ const picture = (text, label) => {
 	const ground = svg.querySelector("g.graph > polygon");
 	if (ground)
 		ground.remove();
-	return h("div", {class: "picture", tabindex: 0}, svg);
+	return h("div", {class: "picture " + (kind || ""), tabindex: 0}, svg);
 };
 
 /* ---- copying ---- */
@@ -107,13 +110,13 @@ const excerpt = (at, label) => {
 	const found = more.excerpts[place(at)];
 	if (!at || !at.file)
 		return null;
-	return h("figure", {class: "source"}, h("figcaption", null, label ? label + " " : "", place(at)),
+	return h("figure", {class: "source"}, h("figcaption", null, label ? label + " " : "", placeShown(at)),
 		found && h("pre", {tabindex: 0}, found.lines.map((line, i) =>
 			h("span", {class: "row" + (found.first + i === at.line ? " at" : "")}, h("i", null, found.first + i), line + "\n"))));
 };
 const frames = (list, label) => list && list.length ? h("details", {open: list.length <= 4},
 	h("summary", null, label), h("ol", {class: "frames"}, list.map(frame => h("li", null, frame.function || "?", " ",
-		h("span", {class: "place"}, place(frame)))))) : null;
+		h("span", {class: "place"}, placeShown(frame)))))) : null;
 const value = (text, what, side) => h("td", {class: side + (what && what.kind === "absent" ? " absent" : ""), "data-label": side === "was" ? "before" : "after"}, text);
 const values = finding => h("div", null, h("table", {class: "values"},
 	h("thead", null, h("tr", null, ["Place", "Before", "After", "Type"].map(text => h("th", {scope: "col"}, text)))),
@@ -134,7 +137,7 @@ const sourceLine = at => {
 	const found = at && more.excerpts[place(at)];
 	return found ? (found.lines[at.line - found.first] || "").trim() : "";
 };
-const spot = one => place(one) + (one.column ? ":" + one.column : "");
+const spot = one => placeShown(one) + (one.column ? ":" + one.column : "");
 const bounds = finding => h("ul", {class: "bounds"},
 	finding.passing ? h("li", null, "passes if it comes before ", h("code", null, spot(finding.passing)), " ", h("code", {class: "quiet"}, sourceLine(finding.passing))) : null,
 	finding.failing ? h("li", null, "fails if it comes before ", h("code", null, spot(finding.failing)), " ", h("code", {class: "quiet"}, sourceLine(finding.failing))) : null);
@@ -179,16 +182,19 @@ const details = {
 };
 const failure = finding => finding.failure && (finding.failure.message || finding.failure.file) ? [h("h3", null, "How it fails"),
 	finding.failure.message ? h("pre", {class: "wrap", tabindex: 0}, finding.failure.message) : null, excerpt(finding.failure, "")] : null;
-const findingBlock = finding => h("section", {class: "finding", id: finding.id, tabindex: -1, "aria-label": finding.message},
+const hint = finding => finding.hint ? h("p", {class: "hint"}, h("b", null, "What to do: "), finding.hint) : null;
+const reproduce = finding => [again(finding.replay, "Copy the command that reproduces it"),
+	finding.replay.startsWith("polygraph replay ") ? again(finding.replay + " --gdb", "Copy the command that starts the debugger at the failure") : null];
+/* @hinted: what to do stands above already. */
+const findingBlock = (finding, hinted) => h("section", {class: "finding", id: finding.id, tabindex: -1, "aria-label": finding.message},
 	h("div", {class: "line"}, h("span", {class: "pill " + finding.severity}, finding.severity),
 		h("span", {class: "pill kind"}, finding.class || finding.kind), finding.known ? h("span", {class: "pill"}, finding.suppressed ? "suppressed" : "known") : null,
 		finding.earlier ? h("span", {class: "pill"}, "of an earlier run") : null, testButton(finding.test, ""),
 		h("a", {class: "id", href: "#" + finding.id}, finding.id)),
 	h("p", {class: "message"}, finding.message),
-	finding.hint ? h("p", {class: "hint"}, h("b", null, "What to do: "), finding.hint) : null,
+	hinted ? null : hint(finding),
 	(details[finding.kind] || (() => null))(finding),
-	again(finding.replay, "Copy the command that reproduces it"),
-	finding.replay.startsWith("polygraph replay ") ? again(finding.replay + " --gdb", "Copy the command that starts the debugger at the failure") : null);
+	reproduce(finding));
 
 /* ---- cards ---- */
 
@@ -207,28 +213,31 @@ const why = cause => {
 		parts.push("read by " + plural(cause.could.length, "other test"));
 	return parts.join(" · ");
 };
+const who = cause => h("dl", {class: "who"}, tests("Leave it changed", cause.leave, "leave"), tests("Are misled by it", cause.misled, "misled"),
+	tests("Read it, and could be", cause.could, "could"), tests("Undo it", cause.cleaners, "cleaners"));
+/* The finding that a cause begins with in the text as well. */
+const leadOf = cause => findings[cause.findings.find(i => !findings[i].known) ?? cause.findings[0]];
 const fillBody = (cause, body) => {
-	const list = h("div");
+	const list = h("div"), lead = leadOf(cause), about = more.kinds[lead.kind];
 	let at = 0;
 	const button = h("button", {class: "more", type: "button", onclick: () => addSome()});
 	const addSome = until => {
 		const end = Math.min(cause.findings.length, Math.max(at + FEW, until || 0));
 		for (; at < end; at++)
-			list.append(findingBlock(findings[cause.findings[at]]));
+			list.append(findingBlock(findings[cause.findings[at]], findings[cause.findings[at]] === lead));
 		button.textContent = "Show more (" + (cause.findings.length - at) + " left)";
 		button.classList.toggle("hidden", at === cause.findings.length);
 	};
-	const about = more.kinds[findings[cause.findings[0]].kind];
-	body.append(h("dl", {class: "who"}, tests("Leave it changed", cause.leave, "leave"), tests("Are misled by it", cause.misled, "misled"),
-		tests("Read it, and could be", cause.could, "could"), tests("Undo it", cause.cleaners, "cleaners")));
+	body.append(...[hint(lead)].filter(one => one), who(cause));
+	const pictured = cause.pictured === undefined ? "the test" : findings[cause.pictured].test;
 	if (more.no_pictures)
 		body.append(h("p", {class: "undrawn"}, more.no_pictures));
 	if (cause.graph && cause.leave.length + cause.misled.length > 1)
-		body.append(picture(cause.graph, "Which tests leave it changed, and which are misled") || "");
+		body.append(picture(cause.graph, "Which tests leave it changed, and which are misled", "relations") || "");
 	if (cause.before && cause.after)
-		body.append(h("details", {open: true}, h("summary", null, "Memory before and after the test"), h("div", {class: "sides"},
-			h("figure", null, h("figcaption", null, "before"), picture(cause.before, "Memory before the test") || ""),
-			h("figure", null, h("figcaption", null, "after"), picture(cause.after, "Memory after the test") || ""))));
+		body.append(h("details", {open: true}, h("summary", null, cause.name + " before and after ", pictured), h("div", {class: "sides"},
+			h("figure", null, h("figcaption", null, "before " + pictured), picture(cause.before, cause.name + " before " + pictured) || ""),
+			h("figure", null, h("figcaption", null, "after " + pictured), picture(cause.after, cause.name + " after " + pictured) || ""))));
 	if (about)
 		body.append(h("details", null, h("summary", null, "What this means"), h("p", {class: "message"}, about.about), h("p", {class: "quiet"}, "More in " + about.help)));
 	body.append(h("h3", null, plural(cause.findings.length, "finding")), list, button);
@@ -238,9 +247,9 @@ const fillBody = (cause, body) => {
 const makeCard = cause => {
 	const body = h("div", {class: "body hidden"});
 	const head = h("button", {type: "button", "aria-expanded": "false", onclick: () => toggle()},
-		h("span", {class: "pill " + cause.severity}, cause.severity), h("span", {class: "name"}, cause.name),
+		h("span", {class: "pill " + cause.severity}, cause.severity), h("span", {class: "title"}, leadOf(cause).headline || leadOf(cause).message),
 		h("span", {class: "turn", "aria-hidden": "true"}, "▸"),
-		h("span", {class: "why"}, h("span", {class: "quiet"}, TYPES[cause.type] + (cause.fresh ? "" : ", known") + " · "), why(cause)));
+		h("span", {class: "why"}, h("span", {class: "quiet"}, TYPES[cause.type] + (cause.fresh ? "" : ", known") + " "), h("span", {class: "name"}, cause.name), [why(cause)].filter(one => one).map(one => " · " + one)));
 	const card = h("article", {class: "card " + cause.severity}, h("header", null, head), body);
 	const toggle = open => {
 		const now = open === undefined ? body.classList.contains("hidden") : open;
@@ -252,6 +261,7 @@ const makeCard = cause => {
 	};
 	card.toggle = toggle;
 	card.head = head;
+	card.replay = leadOf(cause).replay;
 	return card;
 };
 
@@ -274,12 +284,19 @@ const list = h("div", {id: "cards", role: "feed", "aria-label": "Causes"});
 const rest = h("div", {class: "rest"});
 const count = h("span", {class: "shown", role: "status"});
 let visible = [], made = 0;
+const watcher = new IntersectionObserver(entries => {
+	if (entries.some(entry => entry.isIntersecting) && made < visible.length)
+		addCards();
+}, {rootMargin: "600px"});
 const addCards = until => {
 	const end = Math.min(visible.length, Math.max(made + CHUNK, until || 0));
 	const cards = [];
 	for (; made < end; made++)
 		cards.push(visible[made].card || (visible[made].card = makeCard(visible[made].cause)));
 	list.append(...cards);
+	/* Asked anew: it may be in view as it was before. */
+	watcher.unobserve(rest);
+	watcher.observe(rest);
 };
 const applyFilter = () => {
 	visible = everything.filter(matches);
@@ -290,10 +307,6 @@ const applyFilter = () => {
 	if (!visible.length)
 		list.append(h("p", {class: "empty"}, everything.length ? "Nothing matches. Esc shows everything again." : "Nothing was found."));
 };
-new IntersectionObserver(entries => {
-	if (entries.some(entry => entry.isIntersecting) && made < visible.length)
-		addCards();
-}, {rootMargin: "600px"}).observe(rest);
 const chips = (key, choices) => choices.length > 1 || key === "severity" ? h("div", {class: "group", role: "group", "aria-label": key}, choices.map(choice =>
 	h("button", {class: "chip", type: "button", "data-key": key, "data-value": choice, "aria-pressed": "false", onclick: event => {
 		const on = !filter[key].has(choice);
@@ -451,8 +464,9 @@ trace.addEventListener("click", event => {
 
 /* ---- the matrix of pairs ---- */
 
-const PAIRS = {p: ["tried: it went as alone", "--tried"], s: ["the first leaves nothing behind", "--state"],
-	f: ["the first makes the second fail", "--high"], ".": ["open", "--open"], "-": ["one test, or not allowed", "--line"]};
+const PAIRS = {p: ["tried: the second passes, as alone", "--tried"], s: ["the first leaves nothing behind", "--state"],
+	f: ["the first makes the second fail", "--high"], m: ["the second fails alone; the first makes it pass", "--good"],
+	a: ["the second fails, as alone", "--medium"], ".": ["open", "--open"], "-": ["one test, or not allowed", "--line"]};
 const order = report.order;
 const matrixPanel = () => {
 	if (!order)
@@ -462,30 +476,54 @@ const matrixPanel = () => {
 		" tried, " + order.pairs.by_state.toLocaleString("en") + " proven by state, " + plural(order.orders, "whole order") + " run.")];
 	if (!rows || !rows.length)
 		return h("div", {class: "panel"}, head, h("p", null, "There are too many tests to draw each pair."));
-	const size = Math.max(2, Math.min(20, Math.floor(900 / rows.length)));
+	/* Tests that need another one before them fail after all others, too. */
+	const brittle = new Set(findings.filter(one => one.class === "brittle").map(one => one.test));
+	const pair = (i, j) => "ps".includes(rows[i][j]) && brittle.has(names[j]) ? "a" : PAIRS[rows[i][j]] ? rows[i][j] : ".";
+	const used = new Set(rows.flatMap((row, i) => [...row].map((_, j) => pair(i, j))));
+	const wide = Math.min(document.documentElement.clientWidth, 1216) - 80;
+	/* Names stand at both sides where rows are high enough for them. */
+	const longest = Math.min(210, wide * .4, 8 + 6.7 * Math.max(...names.map(name => name.length)));
+	const named = (wide - longest) / rows.length >= 7;
+	const size = named ? Math.min(20, Math.floor((wide - longest) / rows.length)) : Math.max(2, Math.min(20, Math.floor(wide / rows.length)));
 	const canvas = h("canvas", {tabindex: 0, role: "img", "aria-label": "Matrix of pairs; arrow keys go through it"});
 	const told = h("div", {class: "told", role: "status"});
 	let x = 0, y = 0;
-	/* For the names, where rows are high enough and there is room. */
-	const margin = size > 11 && window.innerWidth > 640 ? 220 : 0;
+	const margin = named ? Math.ceil(longest) : 0, letters = Math.min(11, size);
+	/* From its end where it does not fit: that is what tells tests of a suite apart. */
+	const fitted = (pen, name) => {
+		let text = shown(name);
+		while (text.length > 1 && pen.measureText(text).width > margin - 6)
+			text = "…" + text.replace(/^…/, "").slice(1);
+		return text;
+	};
 	const draw = () => {
 		const n = rows.length, scale = window.devicePixelRatio || 1, gap = size > 6 ? 1 : 0;
 		canvas.width = (n * size + margin) * scale;
-		canvas.height = n * size * scale;
+		canvas.height = (n * size + margin) * scale;
 		canvas.style.width = n * size + margin + "px";
-		canvas.style.height = n * size + "px";
+		canvas.style.height = n * size + margin + "px";
 		const pen = canvas.getContext("2d"), colors = {};
 		pen.scale(scale, scale);
-		pen.font = "11px " + css("--mono");
-		pen.fillStyle = css("--soft");
-		for (let i = 0; margin && i < n; i++)
-			pen.fillText(shown(names[i]).slice(0, 30), 0, i * size + size * .7);
-		pen.translate(margin, 0);
+		pen.font = letters + "px " + css("--mono");
+		pen.textAlign = "right";
+		pen.textBaseline = "middle";
+		for (let i = 0; margin && i < n; i++) {
+			const text = fitted(pen, names[i]);
+			pen.fillStyle = css(i === y ? "--ink" : "--soft");
+			pen.fillText(text, margin - 5, margin + (i + .5) * size);
+			pen.save();
+			pen.translate(margin + (i + .5) * size, margin - 5);
+			pen.rotate(Math.PI / 2);
+			pen.fillStyle = css(i === x ? "--ink" : "--soft");
+			pen.fillText(text, 0, 0);
+			pen.restore();
+		}
+		pen.translate(margin, margin);
 		for (const [key, [, color]] of Object.entries(PAIRS))
 			colors[key] = css(color);
 		for (let i = 0; i < n; i++) {
 			for (let j = 0; j < n; j++) {
-				pen.fillStyle = colors[rows[i][j]] || colors["."];
+				pen.fillStyle = colors[pair(i, j)];
 				pen.fillRect(j * size, i * size, size - gap, size - gap);
 			}
 		}
@@ -496,18 +534,19 @@ const matrixPanel = () => {
 		}
 	};
 	const tell = () => {
-		told.textContent = shown(names[y]) + " → " + shown(names[x]) + ": " + (PAIRS[rows[y][x]] || PAIRS["."])[0];
+		told.textContent = shown(names[y]) + " → " + shown(names[x]) + ": " + PAIRS[pair(y, x)][0];
 	};
 	const move = event => {
 		const box = canvas.getBoundingClientRect();
 		x = Math.max(0, Math.min(rows.length - 1, Math.floor((event.clientX - box.left - margin) / size)));
-		y = Math.max(0, Math.min(rows.length - 1, Math.floor((event.clientY - box.top) / size)));
+		y = Math.max(0, Math.min(rows.length - 1, Math.floor((event.clientY - box.top - margin) / size)));
+		draw();
 		tell();
 	};
 	canvas.addEventListener("mousemove", move);
 	canvas.addEventListener("click", event => {
 		move(event);
-		if (rows[y][x] === "f")
+		if ("fm".includes(rows[y][x]))
 			setSearch(names[x]);
 	});
 	canvas.addEventListener("keydown", event => {
@@ -530,7 +569,7 @@ const matrixPanel = () => {
 		return box;
 	};
 	return h("div", {class: "panel"}, head,
-		h("div", {class: "legend"}, Object.values(PAIRS).map(([text, color]) => h("span", null, swatch(color), text))),
+		h("div", {class: "legend"}, Object.entries(PAIRS).filter(([key]) => used.has(key)).map(([, [text, color]]) => h("span", null, swatch(color), text))),
 		h("p", null, "Row: the test that runs first. Column: the test right after it."), told, h("div", {class: "matrix"}, canvas),
 		executed.length ? h("details", null, h("summary", null, plural(order.executed.length + order.executed_more, "whole order") + " executed"),
 			executed.map((one, i) => h("details", null, h("summary", null, "Order " + (i + 1) + ": " + (one.differing.length ? plural(one.differing.length, "test") + " went another way" : "all as alone")),
@@ -557,6 +596,8 @@ const mapPanel = () => {
 	return h("div", {class: "panel"}, h("h2", null, "Tests and shared state"),
 		h("p", null, "Who leaves which state changed, and who has to do with it." + (causes.length > rows.length || names.size > columns.length ? " The worst " + rows.length + " of " + plural(causes.length, "cause") + "." : "")),
 		h("div", {class: "legend"}, Object.values(MARKS).map(([mark, text]) => h("span", null, h("b", null, mark), " ", text))),
+		/* On a phone a table of names has no room: the same as lists. */
+		rows.map(cause => h("section", {class: "map-list"}, h("a", {href: "#" + findings[cause.findings[0]].id}, cause.name), who(cause))),
 		h("div", {class: "map", tabindex: 0}, h("table", null, h("thead", null, h("tr", null, h("th"), columns.map(name => h("th", {scope: "col", title: name}, h("div", null, name))))),
 			h("tbody", null, rows.map((cause, i) => h("tr", null, h("th", {scope: "row", title: cause.name}, h("a", {href: "#" + findings[cause.findings[0]].id}, cause.name)),
 				columns.map(name => {
@@ -655,9 +696,11 @@ const tabList = h("div", {class: "tabs", role: "tablist", onkeydown: event => {
 	selectTab(next);
 	tabs[next].focus();
 }}, Object.values(tabs));
-const fresh = findings.filter(one => !one.known).length, high = findings.filter(one => one.severity === "high").length;
-/* Problems; of a report that does not count them, findings. */
-const counts = severity => ((report.totals || {}).problems || {})[severity] ?? findings.filter(one => one.severity === severity).length;
+/* Causes, counted where the exit status comes from; a report that does not say it has its cards. */
+const problems = (report.totals || {}).problems || Object.fromEntries([...["high", "medium", "low"].map(severity =>
+	[severity, causes.filter(one => one.severity === severity).length]), ["new", causes.filter(one => one.fresh).length]]);
+const counts = severity => problems[severity];
+const all = problems.high + problems.medium + problems.low;
 const outcomes = {};
 for (const test of report.tests)
 	outcomes[test.outcome] = (outcomes[test.outcome] || 0) + 1;
@@ -685,11 +728,11 @@ const themeButton = h("button", {class: "icon", type: "button", "aria-label": "D
 }}, "◐ Theme");
 const keys = h("dialog", {"aria-label": "Keys"}, h("h2", null, "Keys"), h("dl", {class: "facts"}, [["j k", "next and previous cause"], ["Enter", "open or close it"], ["c", "copy the command that reproduces it"], ["/", "search"], ["Esc", "show everything"], ["1 – 5", "the tabs"], ["t", "dark or light"], ["?", "these keys"]].map(([key, text]) => [h("dt", null, h("kbd", null, key)), h("dd", null, text)])),
 	h("button", {class: "more", type: "button", onclick: () => keys.close()}, "Close"));
-const first = causes.length ? findings[causes[0].findings[0]] : null;
+const first = causes.length ? leadOf(causes[0]) : null;
 document.getElementById("page").append(
 	h("div", {class: "top"}, h("span", {class: "brand"}, "poly", h("span", null, "graph")), h("code", {class: "suite"}, (report.suite.command || []).join(" ")),
 		h("button", {class: "icon", type: "button", "aria-label": "Keys", onclick: () => keys.showModal()}, "? Keys"), themeButton),
-	h("h1", {class: causes.length ? "" : "fine"}, causes.length ? [h("b", null, plural(causes.length, "problem")), fresh < findings.length ? " (" + plural(causes.filter(one => one.fresh).length, "new one", "new ones") + ")" : "", " in " + plural(report.suite.tests, "test")] :
+	h("h1", {class: causes.length ? "" : "fine"}, causes.length ? [h("b", null, plural(all, "problem")), problems.new < all ? " (" + plural(problems.new, "new one", "new ones") + ")" : "", " in " + plural(report.suite.tests, "test")] :
 		[h("b", null, "No problem"), " found in " + plural(report.suite.tests, "test")]),
 	h("p", {class: "lead"}, first ? ["Start with ", h("code", null, first.replay)] : "What was tried is under “Run”."),
 	h("figure", {class: "trace"}, trace, h("figcaption", null, h("span", null, "every test in its order; peaks have findings"), traceTold)),
@@ -724,6 +767,8 @@ document.addEventListener("keydown", event => {
 		const button = (document.activeElement.closest(".finding") || card || document).querySelector(".copy");
 		if (button)
 			button.click();
+		else if (card)
+			copyText(card.replay);
 	} else if (event.key === "t") {
 		themeButton.click();
 	} else if (event.key === "?") {
@@ -741,7 +786,6 @@ window.addEventListener("beforeprint", () => {
 media.addEventListener("change", event => stored() || setTheme(event.matches));
 selectTab("findings");
 applyFilter();
-visible.slice(0, 3).forEach((one, i) => (i === 0 || one.cause.severity === "high") && one.card.toggle(true));
 setTheme(stored() ? stored() === "dark" : media.matches);
 if (location.hash)
 	followLink();
