@@ -354,8 +354,7 @@ struct err *document_finish(struct document *document)
 	TRY(sort_list(document, "tests", "suite"));
 	TRY(sort_list(document, "findings", "suite"));
 	TRY(tell_programs_apart(document));
-	TRY(sort_list(document, "limits", NULL));
-	return document_set_run(document);
+	return sort_list(document, "limits", NULL);
 }
 
 /* ---- reading and joining ---- */

@@ -73,7 +73,7 @@ struct err *document_join(struct document *document,
  */
 struct err *document_status(const struct document *document,
 			    int *ret) _must_check_;
-/* Adds what all suites come to: as JSON the "totals" of a report. */
+/* Adds what all suites come to: as JSON the "totals" of a report, and its "run". */
 struct err *document_total(struct document *document) _must_check_;
 /* The seconds that a suite of that name took; < 0: not known, as of a dry run. */
 double document_seconds(const struct document *document, const char *name);

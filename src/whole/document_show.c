@@ -202,9 +202,9 @@ struct err *document_total(struct document *document)
 		verdict_problems(&verdict), "failing",
 		(json_int_t)verdict.failing, "fail_on",
 		verdict_fail_on(verdict.fail_on));
-	return json_object_set_new(document->root, "totals", totals)
-		       ? err_nomem()
-		       : NULL;
+	if (json_object_set_new(document->root, "totals", totals))
+		return err_nomem();
+	return document_set_run(document);
 }
 
 /* ---- JUnit ---- */
