@@ -355,3 +355,26 @@ size_t object_count_inlined(struct object *object, const char *const *globs)
 	map_u64_free(&calls.found);
 	return n;
 }
+
+const char *object_inlined_at(struct object *object, uint64_t address,
+			      const char *const *globs)
+{
+	struct object_unit *unit = object_unit_at(object, address);
+	Dwarf_Die *scopes = NULL;
+	const char *found = NULL;
+	int n = unit ? dwarf_getscopes(&unit->skeleton,
+				       address - object->dwarf_bias, &scopes)
+		     : 0;
+	for (int i = 0; i < n; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+		const char *name = dwarf_diename(&scopes[i]);
+		bool matches = name && globs_match(globs, name);
+		if (tag == DW_TAG_inlined_subroutine && matches && !found)
+			found = name;
+		/* Inlined into a test: that is the test, and has a call. */
+		if (tag == DW_TAG_subprogram && matches)
+			found = NULL;
+	}
+	free(scopes);
+	return found;
+}

@@ -185,3 +185,9 @@ bool object_inlined_place(struct object *object, const char *name,
 			  const char **ret_file, unsigned *ret_line);
 /* How many of those that match were inlined into functions that do not? */
 size_t object_count_inlined(struct object *object, const char *const *globs);
+/*
+ * The innermost function that matches and was inlined where the address is, into one
+ * that does not; NULL: none was. The text is the object's.
+ */
+const char *object_inlined_at(struct object *object, uint64_t address,
+			      const char *const *globs);

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "native/framework.h"
+#include "native/inlined.h"
 #include "tracee/output.h"
 
 struct err *executable_find(const char *name, char **ret)
@@ -260,20 +261,6 @@ static struct err *executable_runs_itself(void)
 			"test");
 }
 
-/* Functions that look like tests, and have become parts of others. */
-static size_t count_inlined_calls(const struct session *session)
-{
-	const struct program *program = session->program;
-	const char *const *globs = session_test_functions(session);
-	size_t n = 0;
-	for (size_t i = 0; i < program->modules.n; i++) {
-		const struct module *module = &program->modules.data[i];
-		if (module->object && !module->system && module->end)
-			n += object_count_inlined(module->object, globs);
-	}
-	return n;
-}
-
 struct err *executable_ended_early(struct session *session, const char *how)
 {
 	if (session->executes_itself)
@@ -283,7 +270,7 @@ struct err *executable_ended_early(struct session *session, const char *how)
 		how);
 	const struct framework *framework = session->framework;
 	bool by_hand = framework && !strcmp(framework->name, "functions");
-	size_t inlined = by_hand ? count_inlined_calls(session) : 0;
+	size_t inlined = by_hand ? inlined_tests(session) : 0;
 	if (inlined)
 		return err_hint(err,
 				"%zu functions that look like tests were "
@@ -330,7 +317,8 @@ void executable_judge_end(struct session *session, const struct run *run,
 			    "the program ended badly after its last test: %s",
 			    run_end_text(run));
 	else if (state == RUN_GONE && run->exit_status &&
-		 run->framework->exit_status_counts && !session->unhappy)
+		 run->framework->exit_status_counts && !session->unhappy &&
+		 !session->told_blamed)
 		suite_limit(session->observer,
 			    "the program ended with %s although no test "
 			    "failed; --alone shows which test causes it",
@@ -383,7 +371,7 @@ void executable_tell_inlined(struct session *session)
 	if (session->told_inlined || !observer || !observer->limit)
 		return;
 	session->told_inlined = true;
-	size_t n = session->inlined = count_inlined_calls(session);
+	size_t n = inlined_tests(session);
 	struct err *err = globs_describe(globs, &names);
 	if (n && !err)
 		suite_limit(observer,

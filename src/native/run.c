@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "native/framework.h"
 #include "native/hand_over.h"
+#include "native/inlined.h"
 #include "native/isolation.h"
 #include "native/middle.h"
 #include "native/scheduler.h"
@@ -378,7 +379,8 @@ static void run_blame_held(struct run *run)
 {
 	_cleanup_(freep) char *text = NULL;
 	if (!run->holds || run->killed_by || !run->exit_status ||
-	    !verdict_status_counts(run->session))
+	    !verdict_status_counts(run->session) ||
+	    inlined_explains_status(run))
 		return;
 	verdict_surprised(run->session);
 	run->held.outcome = OUTCOME_FAIL;
@@ -686,6 +688,7 @@ static struct err *on_dying(struct run *run, struct tracee_event *event)
 	TRY(blame_first(run));
 	if (!run->in_test)
 		return NULL;
+	run->excused = inlined_is_blamed(run, event->thread->tid, "crashes");
 	note_signal(run, event);
 	run->dying = true;
 	/* Looking at it took time that is not the test's. */
@@ -735,13 +738,7 @@ static struct err *on_gone(struct run *run, const struct tracee_event *event)
 	TRY(blame_first(run));
 	if (!run->in_test)
 		return NULL;
-	/* A bad status says nothing more where an earlier test has failed. */
-	if (run->deferred && !run->killed_by &&
-	    (!run->exit_status || run->failed ||
-	     !verdict_status_counts(run->session)))
-		return finish_test(run, OUTCOME_PASS, true);
-	/* After the test, as without any: it lacks those that were skipped. */
-	if (run->deferred && run->session->dies_without_tests)
+	if (run->deferred && verdict_excuses_end(run))
 		return finish_test(run, OUTCOME_PASS, true);
 	if (run->deferred && !run->killed_by) {
 		char text[64];
@@ -807,7 +804,9 @@ static struct err *on_deadline(struct run *run, bool hung, enum run_state *ret)
 		return NULL;
 	}
 	/* As in on_gone(). */
-	if (run->deferred && run->session->dies_without_tests) {
+	if (run->deferred &&
+	    (run->session->dies_without_tests ||
+	     inlined_is_blamed(run, tracee_pid(run->tracee), "hangs"))) {
 		*ret = RUN_STOPPED;
 		return finish_test(run, OUTCOME_PASS, false);
 	}

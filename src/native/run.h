@@ -118,6 +118,7 @@ struct run {
 	struct thread *at; /* that a hook was called with */
 	/* How the process ended. */
 	bool dying;
+	bool excused;	     /* in a test that was inlined, not in its own */
 	bool executed;	     /* another program took its place */
 	bool failed_outside; /* the framework has a failure that is no test's */
 	bool unable; /* run_not_begun(): no other process would do better */

@@ -62,9 +62,11 @@ struct session {
 	size_t relisted;
 	/* This start of the program has its tests in another sequence. */
 	bool resequenced;
-	bool told_inlined;   /* executable_tell_inlined() */
-	size_t inlined;	     /* tests that cannot be run for that; likewise */
-	struct map_u64 seen; /* adapters' own, while they discover */
+	bool told_inlined;    /* executable_tell_inlined() */
+	bool counted_inlined; /* inlined_tests() */
+	size_t inlined;	      /* tests that cannot be run for that; likewise */
+	bool told_blamed;     /* inlined_is_blamed() and the like */
+	struct map_u64 seen;  /* adapters' own, while they discover */
 	/* Adapters' own: functions that only call tests; with so many files. */
 	struct map_u64 suites;
 	size_t suites_of;

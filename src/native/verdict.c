@@ -13,6 +13,7 @@
 #include "native/aside.h"
 #include "native/chooser.h"
 #include "native/framework.h"
+#include "native/inlined.h"
 #include "native/saving.h"
 #include "native/unwind_thread.h"
 #include "native/verdict_internal.h"
@@ -379,6 +380,22 @@ void verdict_forget_rehearsal(struct session *session)
 		return;
 	free(take_ptr(verdict->expected));
 	verdict->n_expected = 0;
+}
+
+bool verdict_excuses_end(struct run *run)
+{
+	/* As without any test: it lacks those that were skipped. */
+	if (run->session->dies_without_tests || run->excused)
+		return true;
+	/* A bad status says nothing more where an earlier test has failed. */
+	return !run->killed_by && (!run->exit_status || run->failed ||
+				   !verdict_status_counts(run->session) ||
+				   inlined_explains_status(run));
+}
+
+bool verdict_is_known(const struct session *session)
+{
+	return session->verdict && verdict_learned(session->verdict);
 }
 
 bool verdict_status_counts(const struct session *session)

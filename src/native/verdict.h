@@ -60,6 +60,10 @@ struct err *verdict_rehearse_order(struct session *session, const size_t *order,
 void verdict_forget_rehearsal(struct session *session);
 /* Would it do that? */
 bool verdict_rehearses(const struct session *session);
+/* Is how the program ended after the last test of the order not that test's doing? */
+bool verdict_excuses_end(struct run *run);
+/* Are the tests judged by something else than how the program ends? */
+bool verdict_is_known(const struct session *session);
 /*
  * Does its exit status say something of the tests that ran? Not if it ends badly
  * without tests, too, and their verdicts are known otherwise.
