@@ -25,10 +25,9 @@
 struct repair_values {
 	struct state_command_options state;
 	char *build;
-	char *output;
+	char *patches;
 	bool apply;
 	uint64_t budget_ns;
-	unsigned format; /* 0: text, 1: JSON */
 };
 
 static const struct repair_values defaults = {
@@ -41,16 +40,13 @@ static const struct repair_values defaults = {
 
 #define FIELD(member) .offset = offsetof(struct repair_values, member)
 
-static const char *const formats[] = { "text", "json", NULL };
-static const char *const colors[] = { "auto", "always", "never", NULL };
-
 /* clang-format off */
 static const struct option repair_options[] = {
 	{ "build", 0, OPTION_TEXT, FIELD(build), .value = "COMMAND",
 	  .help = "shell command that builds the test executable, run in the "
 		  "working directory: each patch is built and proven with it, "
 		  "in a private copy of your files" },
-	{ "output", 'o', OPTION_TEXT, FIELD(output), .value = "DIR",
+	{ "patches", 0, OPTION_TEXT, FIELD(patches), .value = "DIR",
 	  .no_config = true,
 	  .help = "also write each patch to DIR/FINDING-ID.patch" },
 	{ "apply", 0, OPTION_FLAG, FIELD(apply), .no_config = true,
@@ -61,26 +57,9 @@ static const struct option repair_options[] = {
 		  "(default: 5m)" },
 	{}
 };
-
-static const struct option repair_output_options[] = {
-	{ "format", 0, OPTION_CHOICE, FIELD(format), .value = "FORMAT",
-	  .choices = formats, .no_config = true,
-	  .help = "text (default) or json" },
-	{ "color", 0, OPTION_CHOICE, FIELD(state.common.color), .value = "WHEN",
-	  .choices = colors,
-	  .help = "auto (default: on a terminal), always or never" },
-	{ "quiet", 'q', OPTION_FLAG, FIELD(state.common.quiet),
-	  .help = "only a line per finding" },
-	{ "verbose", 'v', OPTION_FLAG, FIELD(state.common.verbose),
-	  .help = "also say what is done" },
-	{}
-};
 /* clang-format on */
 
 static const struct option_group repair_group = { "Repair", repair_options };
-static const struct option_group repair_output_group = {
-	"Output", repair_output_options
-};
 
 /* All that one call works with. */
 struct repair_call {
@@ -90,12 +69,12 @@ struct repair_call {
 	struct options *options;
 	struct common_suite choice;
 	struct state_watch watch;
-	struct outputs outputs; /* none: for the watch */
+	struct outputs outputs;
 	char *cwd;
 	char *project;
 	char *work;
 	int root;   /* "/", outside of the sandbox */
-	int folder; /* --output, likewise */
+	int folder; /* --patches, likewise */
 	struct roster *roster;
 	size_t suite_tests;
 	char *framework;
@@ -157,19 +136,21 @@ static struct err *repair_choose_suite(struct repair_call *call)
 /* Before the sandbox: what is to be written outside of it. */
 static struct err *repair_open_outside(struct repair_call *call)
 {
-	const char *output = call->values->output;
+	const char *patches = call->values->patches;
+	TRY(outputs_choose(&call->values->state.common, "repair",
+			   &call->outputs));
 	call->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (call->root < 0)
 		return err_errno(errno, "/");
-	if (!output)
+	if (!patches)
 		return NULL;
-	if (mkdir(output, 0777) < 0 && errno != EEXIST)
-		return err_with_kind(err_errno(errno, "--output '%s'", output),
-				     ERR_USAGE);
-	call->folder = open(output, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (mkdir(patches, 0777) < 0 && errno != EEXIST)
+		return err_with_kind(
+			err_errno(errno, "--patches '%s'", patches), ERR_USAGE);
+	call->folder = open(patches, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (call->folder < 0)
-		return err_with_kind(err_errno(errno, "--output '%s'", output),
-				     ERR_USAGE);
+		return err_with_kind(
+			err_errno(errno, "--patches '%s'", patches), ERR_USAGE);
 	return NULL;
 }
 
@@ -278,7 +259,7 @@ static struct err *repair_write_patch(struct repair_call *call,
 		openat(call->folder, name,
 		       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0 || write(fd, patch, strlen(patch)) != (ssize_t)strlen(patch))
-		return err_errno(errno, "'%s/%s'", call->values->output, name);
+		return err_errno(errno, "'%s/%s'", call->values->patches, name);
 	return NULL;
 }
 
@@ -445,7 +426,10 @@ static struct err *repair_all(struct repair_call *call)
 
 static struct err *repair_report(const struct repair_call *call)
 {
-	const struct repair_values *values = call->values;
+	const struct report_patches patches = {
+		.built = call->values->build != NULL,
+		.applied = call->values->apply,
+	};
 	const struct report report = {
 		.kind = "repair",
 		.version = POLYGRAPH_VERSION,
@@ -455,16 +439,9 @@ static struct err *repair_report(const struct repair_call *call)
 		.roster = call->roster,
 		.findings = call->made.data,
 		.n_findings = call->made.n,
+		.patches = &patches,
 	};
-	const struct report_style style = {
-		.color =
-			!values->format &&
-			output_color(values->state.common.color, STDOUT_FILENO),
-		.verbose = values->state.common.verbose,
-		.quiet = values->state.common.quiet,
-	};
-	return (values->format ? &report_json : &report_text)
-		->write(&report, &style, stdout);
+	return outputs_write(&call->outputs, &report);
 }
 
 static struct err *repair_work(struct repair_call *call, int argc, char **argv)
@@ -489,6 +466,7 @@ static void repair_call_free(struct repair_call *call)
 	store_findings_free(&call->findings);
 	record_free(&call->record);
 	options_destroy(call->options);
+	outputs_free(&call->outputs);
 	state_watch_free(&call->watch);
 	if (call->work)
 		file_tree_remove(AT_FDCWD, call->work);
@@ -558,12 +536,12 @@ const struct command command_repair = {
 			{ "polygraph repair --build make --apply "
 			  "order-3f1c9a0b7d52",
 			  "fix one test" },
-			{ "polygraph repair --output patches",
+			{ "polygraph repair --patches patches",
 			  "patches as files, not proven" },
 			{} },
 	.groups =
 		(const struct option_group *const[]){
-			&repair_group, &sandbox_group, &repair_output_group,
+			&repair_group, &sandbox_group, &common_output_group,
 			&common_general_group, NULL },
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),

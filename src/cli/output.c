@@ -48,6 +48,12 @@ static struct err *add_format(struct outputs *outputs, const char *name,
 						   ? "--list-models"
 						   : "'list'"),
 				"use text or json");
+	if (!strcmp(kind, "repair") && !format->patches)
+		return err_hint(err_create(ERR_USAGE,
+					   "the format '%s' cannot show "
+					   "patches",
+					   name),
+				"use text or json");
 	return vec_push(outputs,
 			(struct report_output){ .format = format,
 						.place = OUTFILE_PLACE_INIT });

@@ -16,6 +16,7 @@ struct repair_patch {
 	char *content;
 	bool proven; /* built, and run in each order that matters */
 	bool exact;  /* it puts the polluted state back */
+	bool gone;   /* there is none: it does not fail any more */
 	size_t tried;
 	uint64_t search_ns, prove_ns;
 	uint64_t try_ns; /* of the search, in candidates */

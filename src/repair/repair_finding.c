@@ -58,6 +58,7 @@ static struct err *repair_copy_evidence(const struct repair_plan *plan,
 	patch->test = plan->request->test;
 	patch->proven = plan->proven;
 	patch->exact = way && way->exact;
+	patch->gone = !way && plan->fixed;
 	patch->tried = plan->tried;
 	patch->search_ns = plan->search_ns;
 	patch->prove_ns = plan->prove_ns;

@@ -432,5 +432,6 @@ static struct err *json_write(const struct report *report,
 const struct report_format report_json = {
 	.name = "json",
 	.lists = true,
+	.patches = true,
 	.write = json_write,
 };

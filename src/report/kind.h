@@ -67,6 +67,10 @@ extern const struct report_kind report_flaky;
 extern const struct report_kind report_schedules;
 extern const struct report_kind report_choices;
 extern const struct report_kind report_repair;
+/* How many patches there are, how many of them proven, and what to do next. */
+struct err *repair_write_verdict(const struct report *report,
+				 const struct report_style *style,
+				 FILE *out) _must_check_;
 
 /* In the sequence of the detectors; ends with NULL. */
 extern const struct report_kind *const report_kinds[];

@@ -68,6 +68,73 @@ static struct err *repair_write_finding(const struct finding *finding,
 			    : NULL;
 }
 
+/* ---- the last line ---- */
+
+struct patch_counts {
+	size_t proven, unproven, none, gone;
+};
+
+static struct patch_counts count_patches(const struct report *report)
+{
+	struct patch_counts counts = {};
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct repair_patch *patch =
+			repair_patch_of(&report->findings[i]);
+		if (patch->proven)
+			counts.proven++;
+		else if (patch->patch)
+			counts.unproven++;
+		else if (patch->gone)
+			counts.gone++;
+		else
+			counts.none++;
+	}
+	return counts;
+}
+
+static struct err *append_count(struct str *line, size_t n, const char *what)
+{
+	if (!n)
+		return NULL;
+	return str_appendf(line, "%s%zu %s",
+			   str_ends(line->s, ":") ? " " : ", ", n, what);
+}
+
+static struct err *append_next_step(struct str *line,
+				    const struct report_patches *patches,
+				    const struct patch_counts *counts)
+{
+	if (patches->built && counts->proven && !patches->applied)
+		return str_append(line, "; --apply changes your files");
+	return !patches->built && counts->unproven
+		       ? str_append(line, "; --build COMMAND proves them")
+		       : NULL;
+}
+
+struct err *repair_write_verdict(const struct report *report,
+				 const struct report_style *style, FILE *out)
+{
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	const struct report_patches *patches = report->patches;
+	const struct patch_counts counts = count_patches(report);
+	TRY(str_appendf(&line, "%zu finding%s:", report->n_findings,
+			report->n_findings == 1 ? "" : "s"));
+	TRY(append_count(&line, counts.proven,
+			 patches->applied ? "with a proven patch, applied"
+					  : "with a proven patch"));
+	TRY(append_count(&line, counts.unproven,
+			 "with a patch that is not proven"));
+	TRY(append_count(&line, counts.none, "without a patch"));
+	TRY(append_count(&line, counts.gone, "with nothing left to fix"));
+	TRY(append_next_step(&line, patches, &counts));
+	const char *color = counts.none + counts.unproven == 0 ? "\033[32m"
+			    : counts.proven + counts.unproven  ? "\033[33m"
+							       : "\033[31m";
+	fprintf(out, "%s%s%s\n", style->color ? color : "", line.s,
+		style->color ? RESET : "");
+	return NULL;
+}
+
 static json_t *repair_make_fields(const struct finding *finding)
 {
 	const struct repair_patch *patch = repair_patch_of(finding);

@@ -79,6 +79,12 @@ struct report_run {
 	int status; /* that the call ends with */
 };
 
+/* What was done with patches. */
+struct report_patches {
+	bool built;   /* they were to be proven */
+	bool applied; /* the proven ones are in the files now */
+};
+
 struct report {
 	const char *kind;    /* the command: "list", "run"; or "models" */
 	const char *version; /* of polygraph */
@@ -115,7 +121,8 @@ struct report {
 		*open; /* what the budget left open, in a line; NULL: nothing */
 	const char *const *gone; /* of the baseline, not found any more */
 	size_t n_gone;
-	const struct report_run *run; /* NULL: not known */
+	const struct report_run *run;	      /* NULL: not known */
+	const struct report_patches *patches; /* of the kind "repair" */
 	/*
 	 * A report of an earlier call, as JSON: what is said of its searches is
 	 * taken from there. NULL: of this call.
@@ -139,7 +146,8 @@ struct report_style {
  */
 struct report_format {
 	const char *name;
-	bool lists; /* can show a list, too */
+	bool lists;   /* can show a list, too */
+	bool patches; /* and those of `polygraph repair` */
 	/* Whether writing to @out failed is the caller's to ask. */
 	struct err *(*write)(const struct report *report,
 			     const struct report_style *style, FILE *out);

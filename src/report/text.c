@@ -515,7 +515,7 @@ static struct err *write_patches(const struct report *report,
 	for (size_t i = 0; i < report->n_findings; i++)
 		TRY(report_repair.write_finding(&report->findings[i], style,
 						out));
-	return NULL;
+	return repair_write_verdict(report, style, out);
 }
 
 static struct err *text_write(const struct report *report,
@@ -534,5 +534,6 @@ static struct err *text_write(const struct report *report,
 const struct report_format report_text = {
 	.name = "text",
 	.lists = true,
+	.patches = true,
 	.write = text_write,
 };

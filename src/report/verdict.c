@@ -237,6 +237,8 @@ struct err *verdict_write_alone(const struct report *report,
 				const struct report_style *style, FILE *out)
 {
 	_cleanup_(causes_free) struct causes causes = {};
+	if (!strcmp(report->kind, "repair"))
+		return repair_write_verdict(report, style, out);
 	if (!verdict_applies(report))
 		return NULL;
 	TRY(causes_group(report, &causes));

@@ -136,7 +136,7 @@ class Executable:
         left = self.leftovers()
         patches = self.folder / "patches"
         build = f"cd {shlex.quote(str(self.work))} && sh build.sh"
-        status, out, err = self.polygraph("repair", "--build", build, "--output", str(patches), "--format", "json",
+        status, out, err = self.polygraph("repair", "--build", build, "--patches", str(patches), "--format", "json",
                                           *shlex.split(self.subject.variants[self.variant].get("repair", "")),
                                           *ids, *left.values())
         (self.folder / "repair.json").write_text(out, encoding="utf-8")
