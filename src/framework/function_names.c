@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/globs.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "native/session.h"
 
@@ -186,6 +187,36 @@ size_t function_names_count(const struct program *program)
 	return counting.n;
 }
 
+bool function_names_is_given(const struct run *run, const char *symbol)
+{
+	const char *const *globs = session_test_functions(run->session);
+	_cleanup_(freep) char *name = object_function_name(symbol);
+	for (size_t i = 0; name && globs[i]; i++) {
+		if (!strcmp(globs[i], name) || !strcmp(globs[i], symbol))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * "const char *test_status_name(int)" turns a value into a text. Tests that return
+ * their message have no parameters, or get the address of something.
+ */
+static bool function_names_is_helper(const struct module *module,
+				     const struct object_symbol *symbol)
+{
+	struct object_signature signature;
+	if (!object_function_signature(module->object, symbol->value,
+				       &signature) ||
+	    !signature.returns_pointer || !signature.parameters)
+		return false;
+	for (unsigned i = 0; i < OBJECT_POINTEES; i++) {
+		if (signature.pointees[i])
+			return false;
+	}
+	return true;
+}
+
 struct function_names_search {
 	struct run *run;
 	const struct module *module;
@@ -205,6 +236,13 @@ static bool function_names_visit_symbol(void *data,
 	    map_u64_get(&search->run->session->suites,
 			symbol->value + search->module->bias, &suite))
 		return true;
+	if (function_names_is_helper(search->module, symbol) &&
+	    !function_names_is_given(search->run, symbol->name)) {
+		log_info("'%s' is no test: it makes a text or the like of "
+			 "values",
+			 symbol->name);
+		return true;
+	}
 	search->err = search->found(search->data, search->run, search->module,
 				    symbol);
 	return !search->err && ++search->n < FUNCTION_NAMES_MAX;

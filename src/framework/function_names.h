@@ -21,6 +21,8 @@ struct run;
 
 /* The symbol as compiled from the source; false: it is no whole function. */
 bool function_names_plain(const char *name, char ret[FUNCTION_NAME_MAX]);
+/* Is this one given by name, without a wildcard? Then it is a test. */
+bool function_names_is_given(const struct run *run, const char *symbol);
 /* How many functions of the project's own are named as tests by default. */
 size_t function_names_count(const struct program *program);
 /*

@@ -51,17 +51,6 @@ static void test_graph_free(struct test_graph *graph)
 	map_u64_free(&graph->tables);
 }
 
-static bool suite_is_named(const struct run *run, const char *symbol)
-{
-	const char *const *globs = session_test_functions(run->session);
-	_cleanup_(freep) char *name = object_function_name(symbol);
-	for (size_t i = 0; name && globs[i]; i++) {
-		if (!strcmp(globs[i], name) || !strcmp(globs[i], symbol))
-			return true;
-	}
-	return false;
-}
-
 static struct err *suite_add_function(void *data, struct run *run,
 				      const struct module *module,
 				      const struct object_symbol *symbol)
@@ -71,7 +60,7 @@ static struct err *suite_add_function(void *data, struct run *run,
 		.address = symbol->value + module->bias,
 		.size = symbol->size,
 		.name = symbol->name,
-		.named = suite_is_named(run, symbol->name),
+		.named = function_names_is_given(run, symbol->name),
 	};
 	uint64_t known;
 	if (map_u64_get(&graph->by_address, function.address, &known))

@@ -27,7 +27,7 @@ LINKED = [["gcc", "-O2", "-static"], ["gcc", "-O2", "-fno-pie", "-no-pie"],
           ["gcc", "-O1", "-fcf-protection=full", "-fno-omit-frame-pointer"],
           ["gcc", "-O2", "-ffunction-sections", "-fuse-ld=gold", "-Wl,--icf=all"],
           ["gcc", "-O2", "-flto"]]
-SOURCES = {"MODIFIES": "modifies.c", "THROWS": "throws.cc"}
+SOURCES = {"MODIFIES": "modifies.c", "THROWS": "throws.cc", "HELPERS": "helpers.c"}
 PLAIN = ["test_loop_first", "test_loop_long", "test_loop_asm", "test_ends_with_helper", "test_ends_with_next",
          "test_after_it", "test_ends_with_earlier", "test_uses_helper_often", "test_same_one", "test_same_two",
          "test_has_cold_part", "test_jumps_by_table", "test_jumps_inside", "test_uses_stack"]
@@ -161,6 +161,15 @@ class Runners(unittest.TestCase):
         alone = [(name, "crash" if name == "test_uses_it" else "pass") for name in names]
         self.check("NEEDS", alone, 0, "--alone", builds=builds)
         self.check("NEEDS", list(reversed(alone)), 0, "--reverse", builds=builds)
+
+    def test_helpers(self):
+        """Values in, a text out: that is no test, unless it is given by its name."""
+        wanted = [(name, "pass") for name in ("test_returns_message", "test_at_place", "test_prints")]
+        builds = [[c, l] for c in COMPILERS for l in ("-O0", "-O2")]
+        self.check("HELPERS", wanted, 0, builds=builds)
+        run = subprocess.run([POLYGRAPH, "list", "--format=json", "--test-functions=test_status_string",
+                              build("HELPERS", builds[0])], cwd=FOLDER, stdout=subprocess.PIPE, text=True, check=True)
+        self.assertIn("test_status_string", run.stdout)
 
     def test_shapes(self):
         """What is looked for is really there: at -O2 jumps lead to the functions' first instructions."""
