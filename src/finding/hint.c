@@ -8,7 +8,7 @@
 #include "finding/flaky.h"
 #include "finding/hint_calls.h"
 #include "finding/leftover.h"
-#include "finding/mending.h"
+#include "finding/statement.h"
 #include "finding/words.h"
 
 /* Longer values say no more. */
@@ -143,14 +143,14 @@ static struct err *append_statement(struct str *str,
 		.paths = &one,
 		.n = 1,
 	};
-	_cleanup_(mending_freep) struct mending mending = {};
-	TRY(mending_of(&whole, &mending));
-	*ret = mending.code.n && !mending.save;
+	_cleanup_(statement_freep) struct statement statement = {};
+	TRY(statement_of(&whole, &statement));
+	*ret = statement.code.n && !statement.save;
 	if (!*ret)
 		return NULL;
 	/* The sentence goes on. */
-	mending.code.s[mending.code.n - 1] = '\0';
-	return words_append(str, mending.code.s);
+	statement.code.s[statement.code.n - 1] = '\0';
+	return words_append(str, statement.code.s);
 }
 
 /* Where the value is cut, or would have to be written in another way. */

@@ -2,7 +2,7 @@
  * What to do about each finding: one sentence, made of its evidence.
  *
  * It names what is to be called or restored, and where. Code in it is what a test
- * could say as it stands, and what a patch would have (finding/mending.h); of
+ * could say as it stands, and what a patch would have (finding/statement.h); of
  * variables it is said which state they have to have. It is a suggestion: who
  * reads it knows the code.
  */

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "base/value_kind.h"
-#include "finding/mending.h"
+#include "finding/statement.h"
 #include "repair/candidates.h"
 
 /* "level", "config.name", "limits[3]": no pointer is followed. */
@@ -55,7 +55,7 @@ static bool is_plain_value(const char *value)
  * over.
  */
 static struct err *variable_code(const struct change *change,
-				 struct mending *ret)
+				 struct statement *ret)
 {
 	if (change->more || !change->n)
 		return NULL;
@@ -136,25 +136,25 @@ static struct err *add_kept_variable(const struct candidate_input *input,
 	return NULL;
 }
 
-static struct err *add_mending(const struct change *change,
-			       struct mending *mending,
-			       struct candidate_list *ret)
+static struct err *add_statement(const struct change *change,
+				 struct statement *statement,
+				 struct candidate_list *ret)
 {
 	/* A reset function is the better way to put a variable back. */
 	struct repair_candidate candidate = {
 		.template = true,
 		.score = change->where == CHANGE_MEMORY ? 30 : 0,
-		.code = str_take(&mending->code),
+		.code = str_take(&statement->code),
 	};
 	struct err *err = candidate.code ? NULL : err_nomem();
 	if (!err)
-		err = str_copy(mending->include, &candidate.include);
+		err = str_copy(statement->include, &candidate.include);
 	if (!err)
-		err = str_copy(mending->save, &candidate.save);
+		err = str_copy(statement->save, &candidate.save);
 	if (!err)
-		err = str_copy(mending->restore, &candidate.restore);
+		err = str_copy(statement->restore, &candidate.restore);
 	if (!err)
-		err = str_copy(mending->release, &candidate.release);
+		err = str_copy(statement->release, &candidate.release);
 	if (!err)
 		err = vec_push(ret, candidate);
 	if (err)
@@ -167,17 +167,17 @@ struct err *candidates_from_state(const struct candidate_input *input,
 {
 	for (size_t i = 0; i < input->bench->n; i++) {
 		const struct change *change = &input->bench->roots[i];
-		_cleanup_(mending_freep) struct mending mending = {};
+		_cleanup_(statement_freep) struct statement statement = {};
 		bool memory = change->where == CHANGE_MEMORY;
 		if (!input->polluted[i])
 			continue;
-		TRY(memory ? variable_code(change, &mending)
-			   : mending_of(change, &mending));
-		if (memory && mending.code.n && change->n >= KEPT_FROM)
-			TRY(add_kept_variable(input, change, mending.code.s,
+		TRY(memory ? variable_code(change, &statement)
+			   : statement_of(change, &statement));
+		if (memory && statement.code.n && change->n >= KEPT_FROM)
+			TRY(add_kept_variable(input, change, statement.code.s,
 					      ret));
-		if (mending.code.n)
-			TRY(add_mending(change, &mending, ret));
+		if (statement.code.n)
+			TRY(add_statement(change, &statement, ret));
 	}
 	return NULL;
 }

@@ -2,16 +2,15 @@
  * Statements that put process state and files back, as C source. Hints say them
  * and patches insert them (repair/), so that both advise the same.
  *
- * There is one only where it is right as it stands: with a value that is shown cut,
- * with a name that does not fit between quotes, or for a folder that is not empty
- * there is none.
+ * There is one only where it is right as it stands: not with a value that is shown
+ * cut, or with a name that does not fit between quotes.
  */
 #pragma once
 
 #include "base/str.h"
 #include "suite/change.h"
 
-struct mending {
+struct statement {
 	struct str code;     /* "unsetenv(\"COLOUR\");"; empty: there is none */
 	const char *include; /* '#include <x.h>' that it needs; NULL: none */
 	/*
@@ -21,12 +20,12 @@ struct mending {
 	 */
 	const char *save, *restore, *release;
 };
-void mending_free(struct mending *mending);
-static inline void mending_freep(struct mending *mending)
+void statement_free(struct statement *statement);
+static inline void statement_freep(struct statement *statement)
 {
-	mending_free(mending);
+	statement_free(statement);
 }
 
 /* Of what is neither a file nor process state there is none. */
-struct err *mending_of(const struct change *change,
-		       struct mending *ret) _must_check_;
+struct err *statement_of(const struct change *change,
+			 struct statement *ret) _must_check_;

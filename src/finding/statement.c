@@ -1,17 +1,17 @@
-#include "finding/mending.h"
+#include "finding/statement.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-void mending_free(struct mending *mending)
+void statement_free(struct statement *statement)
 {
-	str_free(&mending->code);
-	*mending = (struct mending){};
+	str_free(&statement->code);
+	*statement = (struct statement){};
 }
 
 /* Between the brackets of "environment[NAME]"; NULL: it is another root. */
-static char *mending_bracketed(const char *root, const char *row)
+static char *statement_bracketed(const char *root, const char *row)
 {
 	size_t n = strlen(row);
 	if (strncmp(root, row, n) != 0 || root[n] != '[')
@@ -31,8 +31,8 @@ static bool is_literal(const char *value)
 	       !strstr(value, "…");
 }
 
-static struct err *mend_environment(const char *name, const char *before,
-				    struct mending *ret)
+static struct err *statement_of_variable(const char *name, const char *before,
+					 struct statement *ret)
 {
 	for (const char *at = name; *at; at++) {
 		if (!isalnum((unsigned char)*at) && *at != '_')
@@ -47,7 +47,7 @@ static struct err *mend_environment(const char *name, const char *before,
 				     before);
 }
 
-struct mending_row {
+struct statement_row {
 	const char *root;
 	const char *before; /* NULL: any */
 	const char *code;   /* %s: the value before */
@@ -56,7 +56,7 @@ struct mending_row {
 };
 
 /* clang-format off */
-static const struct mending_row rows[] = {
+static const struct statement_row rows[] = {
 	{ "umask", NULL, "umask(%s);", "#include <sys/stat.h>",
 	  NULL, NULL, NULL },
 	{ "working-directory", NULL, "if (chdir(\"%s\")) _Exit(1);",
@@ -89,8 +89,8 @@ static bool is_harmless(const char *text)
 	return true;
 }
 
-static struct err *mend_row(const struct mending_row *row, const char *before,
-			    struct mending *ret)
+static struct err *statement_of_row(const struct statement_row *row,
+				    const char *before, struct statement *ret)
 {
 	const char *value = strstr(row->code, "%s");
 	if (value && !is_harmless(before))
@@ -109,17 +109,18 @@ static struct err *mend_row(const struct mending_row *row, const char *before,
 	return NULL;
 }
 
-static struct err *mend_process(const struct change *change, const char *before,
-				struct mending *ret)
+static struct err *statement_of_process(const struct change *change,
+					const char *before,
+					struct statement *ret)
 {
 	_cleanup_(freep) char *variable =
-		mending_bracketed(change->root, "environment");
+		statement_bracketed(change->root, "environment");
 	_cleanup_(freep) char *category =
-		mending_bracketed(change->root, "locale");
+		statement_bracketed(change->root, "locale");
 	_cleanup_(freep) char *handler =
-		mending_bracketed(change->root, "signal-handler");
+		statement_bracketed(change->root, "signal-handler");
 	if (variable)
-		return mend_environment(variable, before, ret);
+		return statement_of_variable(variable, before, ret);
 	if (category && is_harmless(before)) {
 		ret->include = "#include <locale.h>";
 		return str_appendf(&ret->code, "setlocale(LC_ALL, \"%s\");",
@@ -132,13 +133,13 @@ static struct err *mend_process(const struct change *change, const char *before,
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (!strcmp(rows[i].root, change->root) &&
 		    (!rows[i].before || !strcmp(rows[i].before, before)))
-			return mend_row(&rows[i], before, ret);
+			return statement_of_row(&rows[i], before, ret);
 	}
 	return NULL;
 }
 
-static struct err *mend_file(const struct change *change, const char *before,
-			     struct mending *ret)
+static struct err *statement_of_file(const struct change *change,
+				     const char *before, struct statement *ret)
 {
 	if (strcmp(before, "absent") != 0 || !is_harmless(change->root))
 		return NULL;
@@ -146,11 +147,12 @@ static struct err *mend_file(const struct change *change, const char *before,
 	return str_appendf(&ret->code, "remove(\"%s\");", change->root);
 }
 
-struct err *mending_of(const struct change *change, struct mending *ret)
+struct err *statement_of(const struct change *change, struct statement *ret)
 {
 	const char *before = change->n ? change->paths[0].before : NULL;
 	if (!before || change->where == CHANGE_MEMORY)
 		return NULL;
-	return change->where == CHANGE_FILE ? mend_file(change, before, ret)
-					    : mend_process(change, before, ret);
+	return change->where == CHANGE_FILE
+		       ? statement_of_file(change, before, ret)
+		       : statement_of_process(change, before, ret);
 }
