@@ -49,14 +49,20 @@ struct grouping {
 	struct map_text beside;	 /* in causes, by what is left beside it */
 };
 
-static void grouping_freep(struct grouping *grouping)
+/* A root of that name in another program is another one. */
+static void forget_suite(struct grouping *grouping)
 {
-	map_text_free(&grouping->numbers);
 	map_text_free(&grouping->places);
 	map_text_free(&grouping->roots);
 	map_text_free(&grouping->by_id);
 	map_text_free(&grouping->turned);
 	map_text_free(&grouping->beside);
+}
+
+static void grouping_freep(struct grouping *grouping)
+{
+	map_text_free(&grouping->numbers);
+	forget_suite(grouping);
 }
 
 static struct err *number_tests(struct grouping *grouping)
@@ -429,20 +435,37 @@ static int turn_of(const struct grouping *grouping,
 	return map_text_get(&grouping->turned, finding->id, &turned) ? 0 : 1;
 }
 
+/* Of one suite: from @first to before @end. */
+static struct err *add_suite(struct grouping *grouping, json_t **objects,
+			     size_t first, size_t end)
+{
+	const struct finding *findings = grouping->report->findings;
+	for (size_t i = first; i < end; i++)
+		TRY(note_turned(grouping, objects[i]));
+	for (int turn = 0; turn < 3; turn++) {
+		for (size_t i = first; i < end; i++) {
+			if (turn_of(grouping, &findings[i]) == turn)
+				TRY(add_finding_to(grouping, &findings[i],
+						   objects[i]));
+		}
+	}
+	return NULL;
+}
+
+/* Those of a suite of a whole build stand together. */
 static struct err *add_findings(struct grouping *grouping, json_t **objects)
 {
 	const struct report *report = grouping->report;
-	for (size_t i = 0; i < report->n_findings; i++) {
+	for (size_t i = 0; i < report->n_findings; i++)
 		TRY(report_finding_json(&report->findings[i], &objects[i]));
-		TRY(note_turned(grouping, objects[i]));
-	}
-	for (int turn = 0; turn < 3; turn++) {
-		for (size_t i = 0; i < report->n_findings; i++) {
-			const struct finding *finding = &report->findings[i];
-			if (turn_of(grouping, finding) == turn)
-				TRY(add_finding_to(grouping, finding,
-						   objects[i]));
-		}
+	for (size_t first = 0, end = 0; first < report->n_findings;
+	     first = end) {
+		const char *suite = text_member(objects[first], "suite");
+		while (end < report->n_findings &&
+		       !strcmp(text_member(objects[end], "suite"), suite))
+			end++;
+		TRY(add_suite(grouping, objects, first, end));
+		forget_suite(grouping);
 	}
 	return NULL;
 }

@@ -12,7 +12,8 @@
  *	TRY(causes_group(report, &causes));
  *
  * Invariants:
- *  1. Each finding of the report is in exactly one cause.
+ *  1. Each finding of the report is in exactly one cause. Findings of two suites
+ *     of a whole build are in two.
  *  2. Causes are in the order in which to mend them: by severity; new ones
  *     before known ones; those that mislead more tests first; then as found.
  *  3. Findings of a cause: by severity; tests that are misled before those that
