@@ -1,12 +1,13 @@
 /*
  * SARIF 2.1.0 (OASIS), for code scanning and editors: a rule for each kind of
- * finding, a result for each finding.
+ * finding, a result for each cause: what is mended once is one alert.
  *
- * The location of a result is what is misled: the failed assertion, else the
- * test. Who leaves the state, where it is declared and where it was allocated
- * are related locations. A decisive call is a code flow, from the test to the
- * call. The id is the fingerprint by which the other side knows a result again,
- * and what the baseline lists is suppressed.
+ * A result is told by the finding that its block in the text is told by. Its
+ * location is what is misled: the failed assertion, else the test. Who leaves the
+ * state, who else is misled, where it is declared and where it was allocated are
+ * related locations. A decisive call is a code flow, from the test to the call.
+ * The id of that finding and the cause are the fingerprints by which the other
+ * side knows a result again; what the baseline lists as a whole is suppressed.
  *
  * Paths are relative to the source root, where that is known.
  */
@@ -18,12 +19,16 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "report/block.h"
 #include "report/kind.h"
 #include "report/value.h"
 
 #define ROOT_ID "SRCROOT"
 /* Tests that a result refers to, of each sort. */
 #define RELATED_MAX 16
+/* Locations that a result refers to in all; and findings. */
+#define RELATED_ALL_MAX 64
+#define FINDINGS_MAX ((size_t)100)
 
 struct sarif {
 	const struct report *report;
@@ -136,6 +141,20 @@ static struct err *make_location(const struct sarif *sarif, const char *file,
 
 /* ---- related locations ---- */
 
+/* One that is there stays where it is, with its number. */
+static bool has_related(const json_t *list, const json_t *location)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *other = json_array_get(list, i);
+		if (json_equal(json_object_get(other, "physicalLocation"),
+			       json_object_get(location, "physicalLocation")) &&
+		    json_equal(json_object_get(other, "message"),
+			       json_object_get(location, "message")))
+			return true;
+	}
+	return false;
+}
+
 static struct err *add_related(const struct sarif *sarif, json_t *list,
 			       const char *file, json_int_t line,
 			       const char *name, const char *message)
@@ -145,6 +164,10 @@ static struct err *add_related(const struct sarif *sarif, json_t *list,
 		return NULL; /* a viewer can show nothing */
 	TRY(make_location(sarif, file, line, name, message,
 			  (json_int_t)json_array_size(list) + 1, &location));
+	if (has_related(list, location)) {
+		json_decref(location);
+		return NULL;
+	}
 	return json_array_append_new(list, location) ? err_nomem() : NULL;
 }
 
@@ -191,8 +214,8 @@ static struct err *add_related_frame(const struct sarif *sarif, json_t *list,
 			   sarif_text(frame, "function"), message);
 }
 
-static struct err *make_related(const struct sarif *sarif,
-				const json_t *finding, json_t **ret)
+static struct err *add_related_of(const struct sarif *sarif, json_t *list,
+				  const json_t *finding)
 {
 	static const struct {
 		const char *key, *role;
@@ -202,19 +225,38 @@ static struct err *make_related(const struct sarif *sarif,
 		{ "cleaners", "cleaner" },
 		{ "readers", "reader" },
 	};
-	_cleanup_(json_freep) json_t *list = json_array();
-	if (!list)
-		return err_nomem();
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++)
 		TRY(add_related_tests(sarif, list,
 				      json_object_get(finding, tests[i].key),
 				      tests[i].role));
 	TRY(add_related_frame(sarif, list, json_object_get(finding, "declared"),
 			      "declaration of what is left changed"));
-	TRY(add_related_frame(
+	return add_related_frame(
 		sarif, list,
 		json_array_get(json_object_get(finding, "allocated"), 0),
-		"allocation of what is left"));
+		"allocation of what is left");
+}
+
+/* Of all findings of a cause; @lead is where the result itself is. */
+static struct err *make_related(const struct sarif *sarif,
+				const struct cause *cause,
+				const struct finding *lead, json_t **ret)
+{
+	_cleanup_(json_freep) json_t *list = json_array();
+	if (!list)
+		return err_nomem();
+	for (size_t i = 0;
+	     i < cause->findings.n && json_array_size(list) < RELATED_ALL_MAX;
+	     i++) {
+		const struct finding *finding = cause->findings.data[i];
+		_cleanup_(json_freep) json_t *object = NULL;
+		TRY(report_finding_json(finding, &object));
+		if (finding != lead && finding->kind != &leftover_kind)
+			TRY(add_related_test(sarif, list,
+					     sarif_text(object, "test"),
+					     "also misled"));
+		TRY(add_related_of(sarif, list, object));
+	}
 	*ret = take_ptr(list);
 	return NULL;
 }
@@ -326,64 +368,122 @@ static json_t *make_message(const struct finding *finding)
 	return err ? NULL : json_pack("{s:o}", "text", value_text(text.s));
 }
 
-static struct err *make_result(const struct sarif *sarif,
-			       const struct finding *finding, json_t **ret)
+/* All that is found of a cause, as ids that `polygraph replay` takes. */
+static json_t *make_findings(const struct cause *cause)
 {
+	json_t *list = json_array();
+	for (size_t i = 0; i < MIN(cause->findings.n, FINDINGS_MAX); i++) {
+		const struct finding *finding = cause->findings.data[i];
+		value_append(&list,
+			     json_pack("{s:o, s:o, s:s, s:b}", "id",
+				       value_text(finding->id), "test",
+				       value_text(finding_test(finding)),
+				       "severity",
+				       finding_severity_name(finding->severity),
+				       "known", finding->known));
+	}
+	return list;
+}
+
+/* @suite: of a whole build; NULL: there is but one. */
+static json_t *make_fingerprints(const struct cause *cause,
+				 const struct finding *lead, const char *suite)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	struct err *err = str_appendf(&text, "%s %s%s%s",
+				      cause_type_name(cause->type), cause->name,
+				      suite ? " in " : "", suite ? suite : "");
+	err_ignore(err);
+	return err ? NULL
+		   : json_pack("{s:o, s:o}", "polygraphId/v1",
+			       value_text(lead->id), "polygraphCause/v1",
+			       value_text(text.s));
+}
+
+static json_t *make_suppressions(const struct finding *lead)
+{
+	return json_pack("[{s:s, s:s, s:s}]", "kind", "external", "status",
+			 "accepted", "justification",
+			 lead->suppressed ? "the configuration suppresses it"
+					  : "the baseline lists it");
+}
+
+static struct err *make_result(const struct sarif *sarif,
+			       const struct cause *cause, json_t **ret)
+{
+	const struct finding *lead = block_lead(cause);
+	enum finding_severity severity =
+		cause->fresh ? cause->fresh_severity : cause->severity;
 	_cleanup_(json_freep) json_t *object = NULL, *victim = NULL;
 	_cleanup_(json_freep) json_t *related = NULL, *flows = NULL;
 	json_t *const none = NULL;
-	TRY(report_finding_json(finding, &object));
+	TRY(report_finding_json(lead, &object));
 	TRY(make_victim(sarif, object, &victim));
-	TRY(make_related(sarif, object, &related));
+	TRY(make_related(sarif, cause, lead, &related));
 	TRY(make_flows(sarif, object, &flows));
 	return value_made(
-		json_pack("{s:s, s:I, s:s, s:o, s:[O], s:O, s:O*, s:{s:s}, "
-			  "s:o*, s:{s:s, s:o, s:o}}",
-			  "ruleId", finding->kind->name, "ruleIndex",
-			  (json_int_t)rule_of(finding), "level",
-			  level_of(finding->severity), "message",
-			  make_message(finding), "locations", victim,
-			  "relatedLocations", related, "codeFlows", flows,
-			  "partialFingerprints", "polygraphId/v1", finding->id,
+		json_pack("{s:s, s:I, s:s, s:o, s:[O], s:O, s:O*, s:o, s:o*, "
+			  "s:{s:s, s:o, s:o, s:o}}",
+			  "ruleId", lead->kind->name, "ruleIndex",
+			  (json_int_t)rule_of(lead), "level",
+			  level_of(severity), "message", make_message(lead),
+			  "locations", victim, "relatedLocations", related,
+			  "codeFlows", flows, "partialFingerprints",
+			  make_fingerprints(cause, lead,
+					    sarif_text(object, "suite")),
 			  "suppressions",
-			  finding->known
-				  ? json_pack("[{s:s, s:s, s:s}]", "kind",
-					      "external", "status", "accepted",
-					      "justification",
-					      finding->suppressed
-						      ? "the configuration "
-							"suppresses it"
-						      : "the baseline lists it")
-				  : none,
+			  cause->fresh ? none : make_suppressions(lead),
 			  "properties", "severity",
-			  finding_severity_name(finding->severity), "replay",
-			  value_text(finding->replay), "hint",
-			  value_text(finding->hint)),
+			  finding_severity_name(severity), "replay",
+			  value_text(lead->replay), "hint",
+			  value_text(lead->hint), "findings",
+			  make_findings(cause)),
 		ret);
 }
 
 /* ---- the run ---- */
 
-static json_t *make_rule(const struct report_kind *kind)
+/*
+ * Where a viewer shows the help: with links. The manual is where the tool is;
+ * its address is what desktops and systemd's units have for it.
+ */
+static struct err *make_rule(const struct report_kind *kind, json_t **ret)
 {
 	static const char *const levels[] = { "error", "warning" };
-	bool fails = kind != &report_pollution;
-	return json_pack(
-		"{s:s, s:s, s:{s:s}, s:{s:s}, s:{s:s}, s:{s:s}, s:{s:[s, s], "
-		"s:s}}",
-		"id", kind->kind->name, "name", kind->title, "shortDescription",
-		"text", kind->title, "fullDescription", "text", kind->about,
-		"help", "text", kind->about, "defaultConfiguration", "level",
-		levels[!fails], "properties", "tags", "test", "reliability",
-		"documentation", kind->help);
+	bool leaves = kind == &report_pollution;
+	_cleanup_(str_freep) struct str manual = STR_INIT;
+	_cleanup_(str_freep) struct str help = STR_INIT;
+	TRY(str_appendf(&manual, "man:polygraph-%s(1)", kind->kind->command));
+	TRY(str_appendf(&help,
+			"%s\n\n- Reproduce it: `polygraph replay ID`, with the "
+			"id of the alert.\n"
+			"- How to read it: [polygraph-%s(1)](%s), `%s`.\n",
+			kind->about, kind->kind->command, manual.s,
+			kind->help));
+	return value_made(
+		json_pack("{s:s, s:s, s:{s:s}, s:{s:s}, s:{s:s, s:s}, s:s, "
+			  "s:{s:s}, s:{s:[s, s], s:s}}",
+			  "id", kind->kind->name, "name", kind->title,
+			  "shortDescription", "text", kind->title,
+			  "fullDescription", "text", kind->about, "help",
+			  "text", kind->about, "markdown", help.s, "helpUri",
+			  manual.s, "defaultConfiguration", "level",
+			  levels[leaves], "properties", "tags", "test",
+			  "reliability", "documentation", kind->help),
+		ret);
 }
 
-static json_t *make_rules(void)
+static struct err *make_rules(json_t **ret)
 {
-	json_t *list = json_array();
-	for (size_t i = 0; report_kinds[i]; i++)
-		value_append(&list, make_rule(report_kinds[i]));
-	return list;
+	_cleanup_(json_freep) json_t *list = json_array();
+	for (size_t i = 0; report_kinds[i]; i++) {
+		json_t *rule = NULL;
+		TRY(make_rule(report_kinds[i], &rule));
+		if (json_array_append_new(list, rule))
+			return err_nomem();
+	}
+	*ret = take_ptr(list);
+	return NULL;
 }
 
 static json_t *make_time(uint64_t seconds)
@@ -456,12 +556,14 @@ static struct err *sarif_write_member(struct sarif *sarif, const char *key,
 
 static struct err *write_tool(struct sarif *sarif)
 {
+	json_t *rules = NULL;
+	TRY(make_rules(&rules));
 	return sarif_write_member(
 		sarif, "tool",
 		json_pack("{s:{s:s, s:s, s:s, s:o}}", "driver", "name",
 			  "polygraph", "version", sarif->report->version,
 			  "semanticVersion", sarif->report->version, "rules",
-			  make_rules()));
+			  rules));
 }
 
 static struct err *write_places(struct sarif *sarif)
@@ -502,6 +604,8 @@ static struct err *sarif_write(const struct report *report,
 {
 	_cleanup_(sarif_freep) struct sarif sarif = { .report = report,
 						      .out = out };
+	_cleanup_(causes_free) struct causes causes = {};
+	TRY(causes_group(report, &causes));
 	TRY(sarif_begin(&sarif));
 	fputs("{\n  \"$schema\": "
 	      "\"https://json.schemastore.org/sarif-2.1.0.json\",\n"
@@ -512,14 +616,13 @@ static struct err *sarif_write(const struct report *report,
 	fputs(",\n      \"columnKind\": \"unicodeCodePoints\",\n"
 	      "      \"results\": [",
 	      out);
-	for (size_t i = 0; i < report->n_findings; i++) {
+	for (size_t i = 0; i < causes.n; i++) {
 		_cleanup_(json_freep) json_t *result = NULL;
-		TRY(make_result(&sarif, &report->findings[i], &result));
+		TRY(make_result(&sarif, &causes.data[i], &result));
 		fputs(i ? ",\n        " : "\n        ", out);
 		TRY(json_write_to(result, JSON_REAL_PRECISION(12), out));
 	}
-	fputs(report->n_findings ? "\n      ]\n    }\n  ]\n}\n"
-				 : "]\n    }\n  ]\n}\n",
+	fputs(causes.n ? "\n      ]\n    }\n  ]\n}\n" : "]\n    }\n  ]\n}\n",
 	      out);
 	return NULL;
 }

@@ -126,16 +126,22 @@ class Example(Folder):
         for result in run["results"]:
             self.assertEqual(rules[result["ruleIndex"]], result["ruleId"])
         self.assertTrue(all(rule["help"]["text"] for rule in run["tool"]["driver"]["rules"]))
-        left, victim = run["results"]
+        for rule in run["tool"]["driver"]["rules"]:
+            self.assertRegex(rule["helpUri"], r"^man:polygraph-[a-z]+\(1\)$")
+            self.assertIn(f"]({rule['helpUri']})", rule["help"]["markdown"])
+        # What leaves it and what is misled are one cause, so one alert.
+        victim, = run["results"]
+        self.assertEqual([(one["id"].split("-")[0], one["test"]) for one in victim["properties"]["findings"]],
+                         [("order", "Retry.GivesUpAfterThreeAttempts"), ("pollution", "Retry.LimitIsConfigurable")])
         place = victim["locations"][0]["physicalLocation"]
         root = run["originalUriBaseIds"]["SRCROOT"]["uri"]
         self.assertEqual(root + place["artifactLocation"]["uri"], f"file://{TOP}/examples/settings/settings_test.cc")
         self.assertEqual(place["region"]["startLine"], 55)
         related = {one["message"]["text"]: one["physicalLocation"]["artifactLocation"]["uri"].rsplit("/")[-1]
-                   for result in (left, victim) for one in result["relatedLocations"]}
+                   for one in victim["relatedLocations"]}
         self.assertEqual(related["polluter: Retry.LimitIsConfigurable"], "settings_test.cc")
         self.assertEqual(related["declaration of what is left changed"], "settings.cc")
-        self.assertEqual(victim["partialFingerprints"]["polygraphId/v1"], "order-1052f0457994")
+        self.assertEqual(victim["partialFingerprints"], {"polygraphId/v1": "order-1052f0457994", "polygraphCause/v1": "memory settings::registry"})
         self.assertNotIn("suppressions", victim)
 
     def test_junit(self):
@@ -204,8 +210,8 @@ class Documents(Folder):
         paths = self.render(document(self.folder, self.findings()), *FORMATS)
         self.check_json(paths[0])
         run, = json.loads(paths[1].read_text())["runs"]
-        self.assertEqual([len(result.get("suppressions", [])) for result in run["results"]], [0, 1, 0, 0, 0])
-        flow = run["results"][3]["codeFlows"][0]["threadFlows"][0]["locations"]
+        self.assertEqual([len(result.get("suppressions", [])) for result in run["results"]], [0, 0, 0, 1])
+        flow = run["results"][1]["codeFlows"][0]["threadFlows"][0]["locations"]
         self.assertEqual([step["location"]["physicalLocation"]["region"]["startLine"] for step in flow], [1, 3])
         self.check_sarif(paths[1])
         self.check_junit(paths[2])
@@ -265,7 +271,7 @@ class Documents(Folder):
         value = document(self.folder, findings)
         paths = self.render(value, *FORMATS)
         self.assertEqual(len(json.loads(paths[0].read_text())["findings"]), MANY)
-        self.assertEqual(len(json.loads(paths[1].read_text())["runs"][0]["results"]), MANY)
+        self.assertEqual(len(json.loads(paths[1].read_text())["runs"][0]["results"]), 1250)
         self.assertEqual(len(ElementTree.parse(paths[2]).getroot()[1]), 1250)
         self.assertEqual(len(re.findall('"type": "memory", "name"', paths[3].read_text())), 1250)
         used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10

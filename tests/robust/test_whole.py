@@ -270,7 +270,9 @@ class Whole(unittest.TestCase):
                     "page.html", "--format", "sarif", "--output", "page.sarif", status=1)
         self.assertIn("group/is_zero", (self.folder / "page.html").read_text())
         results = json.loads((self.folder / "page.sarif").read_text())["runs"][0]["results"]
-        self.assertEqual(len(results), 4)
+        self.assertEqual([len(result["properties"]["findings"]) for result in results], [2, 2], "an alert a cause, in each program")
+        self.assertEqual([result["partialFingerprints"]["polygraphCause/v1"].rsplit("/", 1)[-1] for result in results],
+                         ["elsewhere_test", "polluting_test"])
         # Places have the source root, and source is shown, as for one executable.
         run, = json.loads((self.folder / "page.sarif").read_text())["runs"]
         about = json.loads((self.folder / "all.json").read_text())["run"]

@@ -249,7 +249,7 @@ const makeCard = cause => {
 	const head = h("button", {type: "button", "aria-expanded": "false", onclick: () => toggle()},
 		h("span", {class: "pill " + cause.severity}, cause.severity), h("span", {class: "title"}, leadOf(cause).headline || leadOf(cause).message),
 		h("span", {class: "turn", "aria-hidden": "true"}, "▸"),
-		h("span", {class: "why"}, h("span", {class: "quiet"}, TYPES[cause.type] + (cause.fresh ? "" : ", known") + " "), h("span", {class: "name"}, cause.name), [why(cause)].filter(one => one).map(one => " · " + one)));
+		h("span", {class: "why"}, h("span", {class: "quiet"}, TYPES[cause.type] + (cause.fresh ? "" : ", known") + " "), h("span", {class: "name"}, cause.name), [leadOf(cause).suite && "in " + leadOf(cause).suite, why(cause)].filter(one => one).map(one => " · " + one)));
 	const card = h("article", {class: "card " + cause.severity}, h("header", null, head), body);
 	const toggle = open => {
 		const now = open === undefined ? body.classList.contains("hidden") : open;
