@@ -446,12 +446,13 @@ static struct err *repair_report(const struct repair_call *call)
 
 static struct err *repair_work(struct repair_call *call, int argc, char **argv)
 {
+	TRY(repair_find_all(call, argc, argv));
+	TRY(repair_open_outside(call));
+	TRY(record_enter(&call->record));
 	call->cwd = getcwd(NULL, 0);
 	if (!call->cwd)
 		return err_errno(errno, "the working directory");
-	TRY(repair_find_all(call, argc, argv));
 	TRY(repair_choose_suite(call));
-	TRY(repair_open_outside(call));
 	TRY(repair_enter_sandbox(call));
 	TRY(state_watch_choose(&call->values->state, &call->outputs,
 			       &call->watch));

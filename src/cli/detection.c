@@ -595,7 +595,7 @@ static struct err *tell_of_run(struct detection *detection, enum status status,
 static struct err *show_report(struct detection *detection,
 			       const struct report *report, bool keeps)
 {
-	if (!detection->values->state.common.look)
+	if (!detection->values->state.common.look && !detection->part.is_part)
 		last_report_put(report);
 	TRY(outputs_write(&detection->outputs, report));
 	TRY(known_update(detection, report));
@@ -681,8 +681,8 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 		.steps = steps,
 		.began = clock_now(),
 		.limited = !strcmp(name, "check"),
-		.whole_budget_ns = whole_take_budget(),
 	};
+	TRY(whole_take_part(&detection.part));
 	run_facts_begin(&detection.facts);
 	TRY(detection_prepare(&detection, argc, argv));
 	TRY(reuse_load(&detection, &detection.reused));

@@ -170,8 +170,8 @@ struct detection {
 	struct reread *reused; /* the report that is shown again; NULL: none */
 	bool limited;	       /* there is a budget also where none was given */
 	uint64_t budget_ns;    /* 0: none, or not known yet */
-	uint64_t whole_budget_ns; /* of the build it is a part of; 0: none */
-	uint64_t deadline;	  /* clock_now(); 0: none */
+	struct whole_part part; /* of a build */
+	uint64_t deadline;	/* clock_now(); 0: none */
 	struct rebuilt rebuilt;
 	uint64_t start, ns;
 	struct strv short_of_time; /* limits because of it */

@@ -1,6 +1,9 @@
 #include "cli/records.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "cli/command.h"
@@ -121,12 +124,19 @@ struct err *records_open(struct records *records, const struct options *options,
 			 const struct suite *suite, const char *matters)
 {
 	const struct common_options *common = options->values;
+	if (*results_folder() == '/') {
+		records->folder = getcwd(NULL, 0);
+		if (!records->folder)
+			return err_errno(errno, "the working directory has no "
+						"name");
+	}
 	records->options = options;
 	records->choice = choice;
 	TRY(make_words(records));
 	records->source = (struct replay_source){
 		.suite = &records->suite,
 		.models = &records->models,
+		.folder = records->folder,
 		.command = make_detector_command,
 		.data = records,
 	};
@@ -146,6 +156,7 @@ void records_close(struct records *records)
 {
 	results_close(records->results);
 	free(records->name);
+	free(records->folder);
 	strv_free(&records->suite);
 	strv_free(&records->models);
 	*records = (struct records){};

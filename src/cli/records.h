@@ -12,8 +12,9 @@
 struct records {
 	const struct options *options;
 	const struct common_suite *choice;
-	char *name;		     /* the suite's command line */
-	struct strv suite;	     /* words that open it */
+	char *name;	   /* the suite's command line */
+	char *folder;	   /* the working directory, if results are elsewhere */
+	struct strv suite; /* words that open it */
 	struct strv models;	     /* of users, as --model takes them */
 	struct replay_source source; /* each detector adds what it found */
 	struct results *results;

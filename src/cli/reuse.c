@@ -111,8 +111,8 @@ bool reuse_is_possible(const struct detection *detection)
  */
 static uint64_t budget_asked(const struct detection *detection)
 {
-	return detection->whole_budget_ns ? detection->whole_budget_ns
-					  : detection->values->state.budget_ns;
+	return detection->part.budget_ns ? detection->part.budget_ns
+					 : detection->values->state.budget_ns;
 }
 
 /* Enough time was spent on it, and enough was looked at, for what is asked now? */

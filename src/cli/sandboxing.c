@@ -63,13 +63,18 @@ static struct err *add_absolute(struct strv *folders, const char *path)
 
 static struct err *add_results(struct strv *through)
 {
+	const char *folder = results_folder();
 	struct stat st;
-	if (lstat(RESULTS_FOLDER, &st) < 0 && errno == ENOENT &&
-	    made_results_in < 0)
-		made_results_in = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (lstat(folder, &st) < 0 && errno == ENOENT && made_results_in < 0) {
+		_cleanup_(freep) char *copy = strdup(folder);
+		if (!copy)
+			return err_nomem();
+		made_results_in =
+			open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
 	/* It may be a link to another place. */
-	_cleanup_(freep) char *resolved = realpath(RESULTS_FOLDER, NULL);
-	return add_absolute(through, resolved ? resolved : RESULTS_FOLDER);
+	_cleanup_(freep) char *resolved = realpath(folder, NULL);
+	return add_absolute(through, resolved ? resolved : folder);
 }
 
 /* Without one that can be used nothing goes through. */

@@ -222,7 +222,7 @@ static struct err *list_own(const struct outputs *outputs, const char *cache,
 	}
 	if (cache)
 		TRY(vec_push(ret, cache));
-	TRY(vec_push(ret, RESULTS_FOLDER));
+	TRY(vec_push(ret, results_folder()));
 	return vec_push(ret, NULL);
 }
 

@@ -28,6 +28,7 @@
 #include "framework/frameworks.h"
 #include "report/name.h"
 #include "report/reread.h"
+#include "results/last.h"
 #include "results/results.h"
 #include "whole/child.h"
 #include "whole/document.h"
@@ -42,6 +43,8 @@
 
 /* Says to the check of a part what the whole build was given, in nanoseconds. */
 #define BUDGET_VARIABLE "POLYGRAPH_WHOLE_BUDGET"
+/* The folder that it was called in: its results are there. */
+#define FOLDER_VARIABLE "POLYGRAPH_WHOLE_FOLDER"
 
 #define FIELD(member) .offset = offsetof(struct detection_options, whole.member)
 
@@ -638,12 +641,20 @@ static struct err *whole_make_call(struct whole *whole,
 	return add_suite_words(whole, part, words);
 }
 
-uint64_t whole_take_budget(void)
+struct err *whole_take_part(struct whole_part *ret)
 {
 	const char *text = getenv(BUDGET_VARIABLE);
-	uint64_t ns = text ? strtoull(text, NULL, 10) : 0;
+	const char *folder = getenv(FOLDER_VARIABLE);
+	_cleanup_(freep) char *cwd = getcwd(NULL, 0), *path = NULL;
+	*ret = (struct whole_part){
+		.is_part = text,
+		.budget_ns = text ? strtoull(text, NULL, 10) : 0,
+	};
+	if (folder && *folder == '/' && (!cwd || strcmp(cwd, folder) != 0))
+		TRY(path_join(folder, RESULTS_FOLDER, &path));
 	unsetenv(BUDGET_VARIABLE);
-	return ns;
+	unsetenv(FOLDER_VARIABLE);
+	return path ? results_set_folder(path) : NULL;
 }
 
 static void show_progress(const struct whole *whole, size_t at)
@@ -666,7 +677,10 @@ static struct err *make_environment(const struct whole *whole,
 				    struct strv *ret)
 {
 	const struct detection_options *values = whole->options->values;
+	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
 	TRY(strv_add_all(ret, part->env.n ? part->env.data : environ));
+	if (cwd)
+		TRY(strv_addf(ret, FOLDER_VARIABLE "=%s", cwd));
 	return strv_addf(ret, BUDGET_VARIABLE "=%llu",
 			 (unsigned long long)values->state.budget_ns);
 }
@@ -758,6 +772,15 @@ struct err *whole_write(const struct outputs *outputs,
 	return outputs_write_by(outputs, write_document, document);
 }
 
+/* For `polygraph report`, as that of one suite. */
+static struct err *keep_whole(const struct document *document)
+{
+	_cleanup_(reread_destroyp) struct reread *reread = NULL;
+	TRY(reread_create(json_incref(document->root), &reread));
+	last_report_put(reread_report(reread));
+	return NULL;
+}
+
 static struct err *whole_prepare(struct whole *whole)
 {
 	char *const of_programs[] = {
@@ -834,6 +857,7 @@ struct err *whole_run(const struct options *options,
 	TRY(update_baseline(&whole));
 	TRY(document_total(&whole.document));
 	TRY(whole_write(&whole.outputs, &whole.document));
+	TRY(keep_whole(&whole.document));
 	int status;
 	TRY(document_status(&whole.document, &status));
 	*ret = (enum status)status;

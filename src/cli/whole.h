@@ -33,11 +33,17 @@ struct err *whole_run(const struct options *options,
 		      const struct whole_options *whole, uint64_t budget_ns,
 		      bool *ret_plain, enum status *ret) _must_check_;
 
+/* What the check of one part of a build has to know of it. */
+struct whole_part {
+	bool is_part;
+	uint64_t budget_ns; /* of the whole build; 0: none */
+};
+
 /*
- * In the check of one part: the budget of the whole build, in nanoseconds; 0:
- * none. The tested program does not see what tells it.
+ * Results are kept where the build was called to be checked from then on. The tested
+ * program does not see what tells it.
  */
-uint64_t whole_take_budget(void);
+struct err *whole_take_part(struct whole_part *ret) _must_check_;
 
 /* ---- for `merge` ---- */
 

@@ -43,6 +43,12 @@ struct err *replay_describe(const struct finding *finding,
 	if (!record.test)
 		return err_nomem();
 	TRY(strv_add_all(&record.suite, source->suite->data));
+	if (source->folder) {
+		record.folder =
+			str_utf8(source->folder, strlen(source->folder));
+		if (!record.folder)
+			return err_nomem();
+	}
 	TRY(kind->describe(finding, source, &record));
 	return record_write(&record, ret);
 }

@@ -1,8 +1,10 @@
 #include "replay/record.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 
@@ -32,6 +34,7 @@ static void trial_free(struct trial *trial)
 void record_free(struct record *record)
 {
 	free(record->test);
+	free(record->folder);
 	strv_free(&record->suite);
 	strv_free(&record->files);
 	for (size_t i = 0; i < record->trials.n; i++)
@@ -39,6 +42,17 @@ void record_free(struct record *record)
 	vec_free(&record->trials);
 	json_decref(record->details);
 	*record = (struct record){};
+}
+
+struct err *record_enter(const struct record *record)
+{
+	if (!record->folder || !chdir(record->folder))
+		return NULL;
+	return err_with_kind(err_errno(errno,
+				       "cannot enter '%s', where it was "
+				       "found",
+				       record->folder),
+			     ERR_USAGE);
 }
 
 /* ---- to fill in ---- */
@@ -92,11 +106,12 @@ static json_t *pack_trials(const struct record *record)
 struct err *record_write(const struct record *record, char **ret)
 {
 	_cleanup_(json_freep) json_t *packed = json_pack(
-		"{s:i, s:s, s:s, s:o, s:o, s:o, s:O*}", "version",
+		"{s:i, s:s, s:s, s:s*, s:o, s:o, s:o, s:O*}", "version",
 		RECORD_VERSION, "files_digest", record->files_digest, "test",
-		record->test, "suite", record_pack_list(&record->suite),
-		"files", record_pack_list(&record->files), "trials",
-		pack_trials(record), "details", record->details);
+		record->test, "folder", record->folder, "suite",
+		record_pack_list(&record->suite), "files",
+		record_pack_list(&record->files), "trials", pack_trials(record),
+		"details", record->details);
 	if (!packed)
 		return err_create(ERR_INTERNAL, "a name is not UTF-8");
 	*ret = json_dumps(packed, JSON_COMPACT);
@@ -177,7 +192,7 @@ struct err *record_read(const char *text, struct record *ret)
 	_cleanup_(record_freep) struct record record = {};
 	json_error_t error;
 	json_t *suite = NULL, *files = NULL, *trials = NULL, *details = NULL;
-	const char *digest = NULL, *test = NULL;
+	const char *digest = NULL, *test = NULL, *folder = NULL;
 	int version = 0;
 	if (!root || json_unpack(root, "{s:i}", "version", &version))
 		return record_unreadable("version");
@@ -187,10 +202,11 @@ struct err *record_read(const char *text, struct record *ret)
 				   "this finding was stored by another version "
 				   "of polygraph and cannot be read"),
 			"run the command that found it again");
-	if (json_unpack_ex(root, &error, 0, "{s:s, s:s, s:o, s:o, s:o, s?o}",
-			   "files_digest", &digest, "test", &test, "suite",
-			   &suite, "files", &files, "trials", &trials,
-			   "details", &details))
+	if (json_unpack_ex(root, &error, 0,
+			   "{s:s, s:s, s?s, s:o, s:o, s:o, s?o}",
+			   "files_digest", &digest, "test", &test, "folder",
+			   &folder, "suite", &suite, "files", &files, "trials",
+			   &trials, "details", &details))
 		return record_unreadable(error.text);
 	if (strlen(digest) >= DIGEST_SIZE)
 		return record_unreadable("files_digest");
@@ -198,6 +214,7 @@ struct err *record_read(const char *text, struct record *ret)
 	record.test = strdup(test);
 	if (!record.test)
 		return err_nomem();
+	TRY(str_copy(folder, &record.folder));
 	TRY(record_read_list(suite, "suite", &record.suite));
 	if (!record.suite.n)
 		return record_unreadable("suite");

@@ -51,6 +51,7 @@ struct record {
 	char files_digest[DIGEST_SIZE]; /* of the suite then; "": unknown */
 	char *test;
 	struct strv suite; /* words of a command line that open it */
+	char *folder;	   /* that it is opened in; NULL: where results are */
 	struct strv files; /* as they are now before each run */
 	VEC(struct trial) trials;
 	json_t *details; /* NULL: none */
@@ -61,6 +62,9 @@ static inline void record_freep(struct record *record)
 {
 	record_free(record);
 }
+
+/* Goes to its folder, from where the results are. */
+struct err *record_enter(const struct record *record) _must_check_;
 
 /* ---- to fill in ---- */
 

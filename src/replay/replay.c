@@ -377,6 +377,7 @@ struct err *replay_run(const struct store_finding *finding,
 	TRY(replay_check_trials(replay.kind, &replay.record));
 	if (replay.kind->read_details)
 		TRY(replay.kind->read_details(&replay.record, &replay.details));
+	TRY(record_enter(&replay.record));
 	TRY(options->choose_suite(options->data, &replay.record.suite,
 				  &replay.suite_options));
 	TRY(options->debug	? replay_debug(&replay)

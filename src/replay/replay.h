@@ -33,6 +33,7 @@ struct finding;
 struct replay_source {
 	const struct strv *suite; /* words of a command line that open it */
 	const char *files_digest; /* results/digest.h */
+	const char *folder;	  /* as the record has it */
 	/* Files that were restored before each process. */
 	const char *const *files;
 	size_t n_files;

@@ -45,7 +45,7 @@ void last_report_put(const struct report *report)
 {
 	_cleanup_(closep) int folder = -1;
 	/* The folder alone may have been made for a sandbox. */
-	if (access(RESULTS_FOLDER "/" STORE_FILE, F_OK) < 0)
+	if (!results_are_there())
 		return;
 	/* Where findings are refused, nothing else is written either. */
 	struct err *err = store_folder_make(RESULTS_FOLDER);

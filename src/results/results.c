@@ -1,11 +1,14 @@
 #include "results/results.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/globs.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "base/version.h"
 #include "finding/finding.h"
@@ -27,6 +30,30 @@ struct results {
 	struct store_findings retained;
 	const char *last_put; /* detector; NULL: none */
 };
+
+static char folder_elsewhere[PATH_MAX];
+
+const char *results_folder(void)
+{
+	return *folder_elsewhere ? folder_elsewhere : RESULTS_FOLDER;
+}
+
+struct err *results_set_folder(const char *path)
+{
+	if (strlen(path) >= sizeof(folder_elsewhere))
+		return err_create(ERR_USAGE, "a path is too long");
+	memcpy(folder_elsewhere, path, strlen(path) + 1);
+	return NULL;
+}
+
+bool results_are_there(void)
+{
+	_cleanup_(freep) char *path = NULL;
+	struct err *err = path_join(results_folder(), STORE_FILE, &path);
+	bool there = !err && !access(path, F_OK);
+	err_ignore(err);
+	return there;
+}
 
 /* Takes @err over. */
 static void warn_of_loss(struct results *results, struct err *err)
@@ -68,9 +95,9 @@ static bool open_store(struct results *results, bool make)
 	if (results->store)
 		return true;
 	if (results->lost || results->source.look ||
-	    (!make && access(RESULTS_FOLDER "/" STORE_FILE, F_OK) < 0))
+	    (!make && !results_are_there()))
 		return false;
-	struct err *err = store_open(RESULTS_FOLDER, &results->store);
+	struct err *err = store_open(results_folder(), &results->store);
 	results->lost = err;
 	if (err)
 		warn_of_loss(results, err);
@@ -167,7 +194,7 @@ static struct err *open_lasting(struct results *results)
 	_cleanup_(store_closep) struct store *store = NULL;
 	_cleanup_(str_freep) struct str name = STR_INIT;
 	TRY(str_appendf(&name, "tests of %s", results->source.name));
-	TRY(store_open(RESULTS_FOLDER, &store));
+	TRY(store_open(results_folder(), &store));
 	TRY(store_begin(store, name.s, LASTING_DIGEST));
 	results->lasting = take_ptr(store);
 	return NULL;

@@ -27,6 +27,15 @@
 
 #define RESULTS_FOLDER ".polygraph"
 
+/*
+ * Where they are: in the working directory, unless results_set_folder() named another
+ * folder, which ends with RESULTS_FOLDER.
+ */
+const char *results_folder(void);
+struct err *results_set_folder(const char *path) _must_check_;
+/* Is anything kept there? */
+bool results_are_there(void);
+
 struct finding;
 struct results;
 struct suite;

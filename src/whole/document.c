@@ -83,12 +83,13 @@ static struct err *move_files(json_t *value, const char *folder, int depth)
 	return NULL;
 }
 
-/* A replay looks for results where the suite ran. */
+/* What runs the suite again does so where it ran; results are here. */
 static struct err *move_replay(json_t *finding, const char *folder)
 {
 	json_t *replay = json_object_get(finding, "replay");
 	_cleanup_(str_freep) struct str command = STR_INIT;
-	if (!folder || !json_is_string(replay))
+	if (!folder || !json_is_string(replay) ||
+	    str_starts(json_string_value(replay), "polygraph replay "))
 		return NULL;
 	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
 	if (cwd && !strcmp(cwd, folder))

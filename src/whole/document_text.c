@@ -182,22 +182,17 @@ static int compare_blocks(const void *a, const void *b)
 }
 
 /*
- * "polygraph replay ID", from the folder where the suite ran; the program is
- * named where the id is that of another one's finding, too.
+ * "polygraph replay ID"; the program is named where the id is that of another one's
+ * finding, too.
  */
 static struct err *append_start(const struct document_blocks *blocks,
 				const struct document_block *block,
 				struct str *line)
 {
-	const char *command = strstr(block->replay, "polygraph ");
 	uint64_t suites = 0;
+	/* Of a file that others wrote, it may be in another folder. */
 	if (strstr(block->replay, "polygraph replay "))
 		return words_append(line, block->replay);
-	if (command && str_starts(block->replay, "cd ")) {
-		_cleanup_(freep) char *folder = strndup(
-			block->replay, (size_t)(command - block->replay));
-		TRY(folder ? words_append(line, folder) : err_nomem());
-	}
 	TRY(str_append(line, "polygraph replay "));
 	TRY(words_append(line, block->id));
 	map_text_get(&blocks->ids, block->id, &suites);
@@ -210,18 +205,13 @@ static struct err *append_start(const struct document_blocks *blocks,
 }
 
 /* "in build/a_test; also in build/b_test, build/c_test and 3 more" */
-static struct err *write_where(const struct document_blocks *blocks,
-			       const struct document_block *block, FILE *out)
+static struct err *write_where(const struct document_block *block, FILE *out)
 {
 	_cleanup_(str_freep) struct str line = STR_INIT;
 	TRY(words_append(&line, block->suites.data[0]));
 	if (block->suites.n > 1) {
 		TRY(str_append(&line, "; also in "));
 		TRY(append_suites(&line, &block->suites, 1));
-	}
-	if (str_starts(block->replay, "cd ")) {
-		TRY(str_append(&line, "; reproduce: "));
-		TRY(append_start(blocks, block, &line));
 	}
 	fprintf(out, INDENT "in %s\n", line.s);
 	return NULL;
@@ -242,7 +232,7 @@ static struct err *document_write_blocks(const struct document_blocks *blocks,
 		shown++;
 		fputs(blocks->data[i].text, out);
 		if (!style->quiet)
-			TRY(write_where(blocks, &blocks->data[i], out));
+			TRY(write_where(&blocks->data[i], out));
 	}
 	if (more)
 		fprintf(out, INDENT "… and %zu more (shown with --verbose)\n",

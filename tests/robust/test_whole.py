@@ -159,10 +159,15 @@ class Whole(unittest.TestCase):
             ("build/polluting_test", "order-dependent", "group/is_zero"), ("build/polluting_test", "pollution", "group/raises")})
 
     def test_findings_replay_as_they_say(self):
+        """From where the build was checked: their results are there, and nowhere else."""
         environment = {**os.environ, "PATH": f"{Path(POLYGRAPH).parent}:{os.environ['PATH']}"}
-        for finding in self.check()["findings"]:
+        report = self.check()
+        self.assertEqual([str(path.relative_to(self.folder)) for path in self.folder.rglob(".polygraph")], [".polygraph"])
+        again = self.report("report", status=0)
+        self.assertEqual([again[key] for key in ("suites", "findings", "totals")], [report[key] for key in ("suites", "findings", "totals")])
+        for finding in report["findings"]:
             if finding["suite"] == "build/elsewhere_test":
-                self.assertIn("cd ", finding["replay"])
+                self.assertEqual("cd " in finding["replay"], finding["kind"] == "pollution")
             done = subprocess.run(["sh", "-c", finding["replay"]], cwd=self.folder, env=environment, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True)
             # Without the tests that read it, what is left behind is of low severity.
@@ -240,10 +245,9 @@ class Whole(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         self.assertNotIn("== ", done.stdout)
         self.assertEqual(done.stdout.count("high    group/is_zero fails after group/raises"), 1, done.stdout)
-        self.assertRegex(done.stdout, r"        in build/elsewhere_test; also in build/polluting_test; "
-                                      r"reproduce: cd build/sub && polygraph replay order-[0-9a-f]{12}")
+        self.assertRegex(done.stdout, r"(?m)^        in build/elsewhere_test; also in build/polluting_test$")
         self.assertRegex(done.stdout, r"\n1 problem in 14 tests of 5 suites; "
-                                      r"start with: cd build/sub && polygraph replay order-[0-9a-f]{12} '[^']*'\n\Z")
+                                      r"start with: polygraph replay order-[0-9a-f]{12} '[^']*'\n\Z")
 
     def test_junit(self):
         self.run_it("check", "--ctest", "build", "--format", "junit", "--output", "all.xml", status=1)
