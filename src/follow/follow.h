@@ -99,6 +99,12 @@ struct follow_event {
 	 */
 	const char *path;
 	const char *path2;
+	/*
+	 * @path as the caller gave it, absolute: links on the way may lead
+	 * elsewhere another time. NULL: by a descriptor, or it is not known.
+	 */
+	const char *given;
+	const char *given2;
 	uint64_t flags;
 	unsigned mode;
 	unsigned states;

@@ -183,6 +183,9 @@ enum found names_descriptor(struct caller_names *names, pid_t tid, int fd,
 /* names->text, relative to @dir (AT_FDCWD: its directory). */
 enum found names_resolve(struct caller_names *names, pid_t tid, int dir,
 			 bool follow, char *out);
+/* The same with all links as they are; UNKNOWN in another root than ours. */
+enum found names_given(struct caller_names *names, pid_t tid, int dir,
+		       char *out);
 
 /* ---- the follower (follow.c) ---- */
 
@@ -208,6 +211,7 @@ struct follow {
 	struct seccomp_notif_resp *response;
 	size_t notif_size, response_size;
 	char path[PATH_MAX], path2[PATH_MAX];
+	char given[PATH_MAX], given2[PATH_MAX];
 };
 
 struct err *follow_create(const struct follow_options *options,

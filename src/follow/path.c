@@ -484,3 +484,19 @@ enum found names_resolve(struct caller_names *names, pid_t tid, int dir,
 			return found;
 	}
 }
+
+enum found names_given(struct caller_names *names, pid_t tid, int dir,
+		       char *out)
+{
+	if (names->careful)
+		return UNKNOWN;
+	enum found found = make_absolute(names, tid, dir, -1);
+	if (found != FOUND)
+		return found;
+	replace_self(names, tid, names->work);
+	size_t n = strlen(names->work);
+	if (n >= PATH_MAX)
+		return UNKNOWN;
+	memcpy(out, names->work, n + 1);
+	return FOUND;
+}

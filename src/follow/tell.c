@@ -65,13 +65,17 @@ static const char *by_descriptor(struct caller *caller, int fd, char *out)
 		caller, names_descriptor(names, caller->tid, fd, out), out);
 }
 
-/* The name that lies in names->text. */
+/* The name that lies in names->text. Of the follower's two it is the one @out. */
 static const char *by_name(struct caller *caller, int dir, bool follow,
 			   char *out)
 {
 	struct caller_names *names = &caller->follow->names;
+	bool first = out == caller->follow->path;
+	char *given = first ? caller->follow->given : caller->follow->given2;
 	if (dir == AT_FDCWD && names->text[0] != '/')
 		caller->event.relative = true;
+	if (names_given(names, caller->tid, dir, given) == FOUND)
+		*(first ? &caller->event.given : &caller->event.given2) = given;
 	return caller_settle_name(
 		caller, names_resolve(names, caller->tid, dir, follow, out),
 		out);
