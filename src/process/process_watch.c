@@ -12,6 +12,7 @@
 #include "base/macro.h"
 #include "base/proc.h"
 #include "files/files.h"
+#include "files/inputs.h"
 #include "follow/follow.h"
 #include "keep/save.h"
 #include "suite/change.h"
@@ -37,8 +38,9 @@ struct process_watch {
 	struct files_options file_options;
 	char *directory;
 	bool follows;
-	unsigned flags;	     /* enum follow_flags */
-	struct saver *saver; /* the suite's; NULL: files are not kept */
+	unsigned flags;	       /* enum follow_flags */
+	struct inputs *inputs; /* told what is read; NULL: nobody asks */
+	struct saver *saver;   /* the suite's; NULL: files are not kept */
 
 	struct files *files;	     /* NULL: not asked for */
 	struct system_state *system; /* NULL: not asked for */
@@ -91,6 +93,11 @@ static void process_watch_call(void *data, const struct follow_event *event)
 	struct command_follower *follower = data;
 	struct process_watch *watch = follower->watch;
 	bool over = atomic_load(&follower->over);
+	if (watch->inputs) {
+		inputs_sink(watch->inputs, event);
+		if (event->kind >= FOLLOW_READ && event->kind <= FOLLOW_LOOKED)
+			return;
+	}
 	if (!over)
 		process_watch_note_states(follower, event);
 	if (watch->saver)
@@ -206,6 +213,13 @@ static struct err *process_watch_fill(struct process_watch *watch,
 		watch->flags = FOLLOW_FILES;
 		if (what->watch->what & SUITE_PROCESS)
 			watch->flags |= FOLLOW_STATES;
+		watch->inputs = watch->suite->suite.options.inputs;
+		if (watch->inputs)
+			watch->flags |= FOLLOW_READS;
+		if (watch->inputs && watch->follows)
+			inputs_begin(watch->inputs);
+		else if (watch->inputs)
+			inputs_lose(watch->inputs);
 		return process_watch_create_state(watch, what->watch);
 	}
 	watch->flags = FOLLOW_FILES | FOLLOW_READS | FOLLOW_STATES;
@@ -250,6 +264,8 @@ void process_watch_destroy(struct process_watch *watch)
 	for (size_t i = 0; i < watch->followers.n; i++)
 		command_follower_destroy(watch->followers.data[i]);
 	vec_free(&watch->followers);
+	if (watch->inputs && watch->unseen)
+		inputs_lose(watch->inputs);
 	process_watch_log_costs(watch);
 	files_destroy(watch->files);
 	system_state_destroy(watch->system);
@@ -307,6 +323,8 @@ void process_watch_started(struct process_watch *watch, struct err *unfollowed)
 	if (!unfollowed)
 		return;
 	watch->unfollowed++;
+	if (watch->inputs)
+		inputs_lose(watch->inputs);
 	log_debug(LOG_PROCESS, "a command is not followed: %s",
 		  err_message(unfollowed));
 	if (watch->saver)

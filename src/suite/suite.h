@@ -52,6 +52,7 @@ struct suite_place {
 	bool traced;
 };
 
+struct inputs;
 struct container_user;
 struct wire_choice_range;
 struct wire_choices;
@@ -201,6 +202,11 @@ struct suite_options {
 	enum suite_agent agent;
 	/* For suite_run_schedule(): the program's clocks are ours. */
 	bool schedules;
+	/*
+	 * Told what is read when it is watched (suite_watch()), where each test
+	 * is a process. NULL: nobody asks.
+	 */
+	struct inputs *inputs;
 	/* At most WIRE_USER_MODELS; for suite_choose(), in executables only. */
 	const struct suite_user_model *user_models;
 	size_t n_user_models;
