@@ -1,6 +1,7 @@
 #include "cli/guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "cli/command.h"
 #include "nest/descendants.h"
 
 static volatile pid_t controller; /* or the guard below this one */
+/* From the controller to the first guard, which alone begins again. */
+static int again[2] = { -1, -1 };
+static struct strv asked;
 
 /* What is sent to the process the user sees is meant for the other one. */
 static void guard_forward_signal(int number, siginfo_t *info,
@@ -29,29 +34,27 @@ static void follow_stop(void)
 	kill(controller, SIGCONT);
 }
 
-static void _noreturn_ guard_run(void)
-{
-	static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,
-					 SIGQUIT, SIGUSR1, SIGUSR2 };
-	struct sigaction action = { .sa_sigaction = guard_forward_signal,
-				    .sa_flags = SA_SIGINFO | SA_RESTART };
-	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
-		sigaction(forwarded[i], &action, NULL);
-	signal(SIGTSTP, SIG_IGN);
+static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,
+				 SIGQUIT, SIGUSR1, SIGUSR2 };
 
-	int status;
-	for (;;) {
-		pid_t pid = waitpid(-1, &status, WUNTRACED);
-		if (pid < 0 && errno != EINTR)
-			break;
-		if (pid != controller)
-			continue; /* an orphan */
-		if (!WIFSTOPPED(status))
-			break;
-		follow_stop();
-	}
-	controller = 0;
-	descendants_end();
+/* Each word ends with NUL; together they fit into a pipe. */
+#define ASKED_MAX 65536
+
+static bool guard_read_asked(void)
+{
+	static char text[ASKED_MAX];
+	ssize_t n = read(again[0], text, sizeof(text));
+	if (n <= 0)
+		return false;
+	strv_free(&asked);
+	for (const char *word = text; word < text + n && text[n - 1] == '\0';
+	     word += strlen(word) + 1)
+		err_ignore(strv_add(&asked, word));
+	return true;
+}
+
+static void _noreturn_ guard_end(int status)
+{
 	if (WIFEXITED(status))
 		_exit(WEXITSTATUS(status));
 	int number = WTERMSIG(status);
@@ -69,7 +72,38 @@ static void _noreturn_ guard_run(void)
 	_exit(STATUS_INTERNAL);
 }
 
-static struct err *guard_fork_once(void)
+/* Returns where another one is to begin. */
+static void guard_run(bool is_first)
+{
+	struct sigaction action = { .sa_sigaction = guard_forward_signal,
+				    .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction before[ARRAY_SIZE(forwarded)], before_stop;
+	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
+		sigaction(forwarded[i], &action, &before[i]);
+	action = (struct sigaction){ .sa_handler = SIG_IGN };
+	sigaction(SIGTSTP, &action, &before_stop);
+
+	int status;
+	for (;;) {
+		pid_t pid = waitpid(-1, &status, WUNTRACED);
+		if (pid < 0 && errno != EINTR)
+			break;
+		if (pid != controller)
+			continue; /* an orphan */
+		if (!WIFSTOPPED(status))
+			break;
+		follow_stop();
+	}
+	controller = 0;
+	descendants_end();
+	if (!is_first || !guard_read_asked())
+		guard_end(status);
+	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
+		sigaction(forwarded[i], &before[i], NULL);
+	sigaction(SIGTSTP, &before_stop, NULL);
+}
+
+static struct err *guard_fork_once(bool is_first)
 {
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	pid_t guard_pid = getpid();
@@ -77,16 +111,16 @@ static struct err *guard_fork_once(void)
 	/* No signal gets lost between the fork and the handlers. */
 	sigset_t all, before;
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
-	pid_t pid = fork();
-	if (pid < 0) {
+	for (;;) {
+		sigprocmask(SIG_SETMASK, &all, &before);
+		pid_t pid = fork();
+		if (pid == 0)
+			break;
+		controller = MAX(pid, 0);
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		return err_errno(errno, "cannot fork");
-	}
-	if (pid > 0) {
-		controller = pid;
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		guard_run();
+		if (pid < 0)
+			return err_errno(errno, "cannot fork");
+		guard_run(is_first);
 	}
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -99,6 +133,25 @@ struct err *guard_fork(void)
 {
 	descendants_spare();
 	fflush(NULL);
-	TRY(guard_fork_once());
-	return guard_fork_once();
+	if (pipe2(again, O_CLOEXEC | O_NONBLOCK) < 0)
+		return err_errno(errno, "cannot make a pipe");
+	TRY(guard_fork_once(true));
+	return guard_fork_once(false);
+}
+
+struct err *guard_ask_again(const struct strv *words)
+{
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	for (size_t i = 0; i < words->n; i++)
+		TRY(str_append_n(&text, words->data[i],
+				 strlen(words->data[i]) + 1));
+	if (text.n > ASKED_MAX ||
+	    write(again[1], text.s, text.n) != (ssize_t)text.n)
+		return err_errno(errno, "cannot begin again");
+	return NULL;
+}
+
+const struct strv *guard_asked(void)
+{
+	return &asked;
 }

@@ -12,9 +12,17 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/strv.h"
 
 /*
  * Returns in the controller. The guards stay inside until the controller is
  * gone and leave with the same exit status.
  */
 struct err *guard_fork(void) _must_check_;
+/*
+ * In the controller: when it has ended, another one begins in its place, to
+ * whom guard_asked() tells these words. Its exit status does not count.
+ */
+struct err *guard_ask_again(const struct strv *words) _must_check_;
+/* Of the controller before; none: this is the first. */
+const struct strv *guard_asked(void);
