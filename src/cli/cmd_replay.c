@@ -164,6 +164,7 @@ static struct err *replay_one(const struct replay_values *values,
 		.out = stdout,
 		.choose_suite = choose_suite,
 		.detect = replay_run_detector,
+		.check_unexpected = sandboxing_check,
 		.data = &call,
 	};
 	struct store_finding finding = {};

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "cli/interrupt.h"
+#include "cli/sandboxing.h"
 
 struct err *collect_init(struct collect *collect, const struct roster *roster,
 			 bool everything)
@@ -127,6 +128,8 @@ static void on_finished(void *data, const struct suite_result *result)
 			  roster_name(collect->roster, result->test),
 			  result->outcome);
 	give_up(collect, add_result(collect, result));
+	if (result->outcome != OUTCOME_PASS)
+		give_up(collect, sandboxing_check());
 	if (collect->deadline && !collect->budget_spent &&
 	    clock_now() >= collect->deadline) {
 		collect->budget_spent = true;
@@ -154,6 +157,10 @@ struct err *collect_end(struct collect *collect, struct err *err)
 {
 	collect->progress = NULL;
 	collect->budget_spent |= interrupt_late();
+	if (sandboxing_begins_again()) {
+		err_destroy(err);
+		return take_ptr(collect->err);
+	}
 	/* What fails once the suite was asked to end fails because of that. */
 	if (!err || (err_kind(err) != ERR_INTERRUPTED && !interrupt_late() &&
 		     !interrupt_happened()))

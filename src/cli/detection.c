@@ -466,7 +466,8 @@ static struct err *detection_find_all(struct detection *detection)
 		if (detector->end)
 			detector->end(detection, state, failed);
 		if (failed &&
-		    (!detection->suite || !detection->collect.finished))
+		    (!detection->suite || !detection->collect.finished ||
+		     sandboxing_begins_again()))
 			break;
 		if (detector->say_limits && !detection->left_out[i])
 			TRY(detector->say_limits(detection, state));
@@ -692,7 +693,8 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 	_cleanup_(err_destroyp) struct err *failed =
 		detection_find_all(&detection);
 	/* There are no results, or the suite could not be opened again. */
-	if (failed && (!detection.suite || !detection.collect.finished))
+	if (failed && (!detection.suite || !detection.collect.finished ||
+		       sandboxing_begins_again()))
 		return take_ptr(failed);
 	TRY(rebuilt_add(&detection));
 	TRY(write_report(&detection, failed, ret));

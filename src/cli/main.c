@@ -126,6 +126,10 @@ static struct err *main_run_command(const struct command *command, int argc,
 	struct err *failed =
 		command->run(options, argc - used, argv + used, ret);
 	sandboxing_end();
+	if (sandboxing_begins_again()) {
+		err_destroy(failed);
+		return NULL;
+	}
 	return command->guarded ? end_as_interrupted(failed, ret) : failed;
 }
 

@@ -9,7 +9,10 @@
 
 #include "base/log.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "base/strv.h"
+#include "cli/guard.h"
+#include "cli/interrupt.h"
 #include "dwarf/index.h"
 #include "results/results.h"
 #include "sandbox/sandbox.h"
@@ -38,6 +41,96 @@ const struct option_group sandbox_group = { "Sandbox", sandbox_options };
 /* The working directory outside, while an empty folder of results is ours. */
 static int made_results_in = -1;
 
+/* ---- begin again ---- */
+
+/*
+ * What the controllers before met, and what is to be tried: a private copy of
+ * the folder that a file is in, or leaving the file itself out of the sandbox.
+ */
+#define COVER "cover "
+#define LEAVE "leave "
+
+static struct strv again;
+static unsigned mode;
+
+static bool was_asked(const char *way, const char *path)
+{
+	const struct strv *asked = guard_asked();
+	for (size_t i = 0; i < asked->n; i++) {
+		if (str_starts(asked->data[i], way) &&
+		    !strcmp(asked->data[i] + strlen(way), path))
+			return true;
+	}
+	return false;
+}
+
+static struct err *ask_for(const char *path)
+{
+	bool covers = sandbox_refuses(path) && !was_asked(COVER, path);
+	if (!covers && (mode == SANDBOX_ALWAYS || was_asked(LEAVE, path)))
+		return NULL;
+	TRY(strv_addf(&again, "%s%s", covers ? COVER : LEAVE, path));
+	if (covers)
+		log_warn("'%s' is read-only in the sandbox, and a test fails: "
+			 "the tests begin again, with a private copy of its "
+			 "folder",
+			 path);
+	else
+		log_warn("'%s' cannot be changed in the sandbox, and a test "
+			 "fails: the tests begin again without a sandbox for "
+			 "it; it is restored afterwards, but not if polygraph "
+			 "is killed",
+			 path);
+	return NULL;
+}
+
+struct err *sandboxing_check(void)
+{
+	_cleanup_(strv_freep) struct strv refused = {};
+	TRY(sandbox_take_refused(&refused));
+	for (size_t i = 0; i < refused.n; i++)
+		TRY(ask_for(refused.data[i]));
+	return again.n ? err_create(ERR_INTERRUPTED,
+				    "another sandbox is needed")
+		       : NULL;
+}
+
+bool sandboxing_begins_again(void)
+{
+	return again.n && !interrupt_happened();
+}
+
+static struct err *add_met(struct strv *places, struct strv *through)
+{
+	const struct strv *asked = guard_asked();
+	for (size_t i = 0; i < asked->n; i++) {
+		const char *word = asked->data[i];
+		bool covers = str_starts(word, COVER);
+		const char *path = word + strlen(covers ? COVER : LEAVE);
+		_cleanup_(freep) char *folder = strndup(
+			path, (size_t)MAX(path_base(path) - path - 1, 1));
+		if (!folder)
+			return err_nomem();
+		if (covers)
+			TRY(strv_add(places, folder));
+		else
+			TRY(strv_add(through,
+				     access(path, F_OK) ? folder : path));
+	}
+	return NULL;
+}
+
+static struct err *tell_guard(void)
+{
+	_cleanup_(strv_freep) struct strv words = {};
+	const struct strv *asked = guard_asked();
+	for (size_t i = 0; i < asked->n; i++)
+		TRY(strv_add(&words, asked->data[i]));
+	for (size_t i = 0; i < again.n; i++)
+		TRY(strv_add(&words, again.data[i]));
+	return guard_ask_again(&words);
+}
+
 void sandboxing_end(void)
 {
 	if (made_results_in >= 0)
@@ -45,6 +138,8 @@ void sandboxing_end(void)
 	closep(&made_results_in);
 	made_results_in = -1;
 	sandbox_leave();
+	if (sandboxing_begins_again())
+		err_ignore(tell_guard());
 }
 
 /* ---- what goes through ---- */
@@ -166,6 +261,7 @@ struct err *sandboxing_begin(const struct common_options *common,
 	_cleanup_(strv_freep) struct strv places = {};
 	if (sandbox_is_entered())
 		return NULL;
+	mode = common->sandbox;
 	TRY(add_asked(&through, &common->write_through));
 	if (common->sandbox == SANDBOX_NEVER)
 		return NULL;
@@ -173,6 +269,7 @@ struct err *sandboxing_begin(const struct common_options *common,
 		TRY(add_results(&through));
 	TRY(add_cache(&through));
 	TRY(add_places(&places, what));
+	TRY(add_met(&places, &through));
 	const struct sandbox_options options = {
 		.places = (const char *const *)places.data,
 		.n_places = places.n,

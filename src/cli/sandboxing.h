@@ -28,5 +28,17 @@ struct sandboxing {
  */
 struct err *sandboxing_begin(const struct common_options *common,
 			     const struct sandboxing *what) _must_check_;
-/* Removes what was prepared and not used. */
+/*
+ * To be asked when a test fails, before anything is said of it: did it need a
+ * file that only the sandbox refuses? Then a line says so, and the error, of
+ * kind ERR_INTERRUPTED, ends the command: the next controller begins it again
+ * (cli/guard.h), with a sandbox in which that file can be changed. NULL: no, or
+ * there is no other way.
+ */
+struct err *sandboxing_check(void) _must_check_;
+bool sandboxing_begins_again(void);
+/*
+ * Removes what was prepared and not used. Where the command begins again, the
+ * guard is told.
+ */
 void sandboxing_end(void);

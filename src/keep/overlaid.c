@@ -108,6 +108,7 @@ static struct err *check_owner(const char *path, const struct stat *st)
 	if ((st->st_uid == geteuid() && st->st_gid == getegid()) ||
 	    access(path, W_OK) < 0)
 		return NULL;
+	sandbox_note_refused(path);
 	return err_create(ERR_SUITE,
 			  "'%s' belongs to another user or group and cannot be "
 			  "changed in the sandbox",
@@ -140,6 +141,14 @@ static struct err *join_file_names(DIR *folder, const char *path,
 				  "sandbox",
 				  path);
 	return NULL;
+}
+
+struct err *overlaid_check_refused(const char *path)
+{
+	if (!sandbox_refuses(path))
+		return NULL;
+	sandbox_note_refused(path);
+	return err_create(ERR_SUITE, "'%s' is read-only in the sandbox", path);
 }
 
 struct err *overlaid_prepare_file(const char *path)

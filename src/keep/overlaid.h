@@ -10,6 +10,11 @@
 
 #include "base/err.h"
 
+/*
+ * Before any change: an error says that only the sandbox refuses it, and it is
+ * noted there.
+ */
+struct err *overlaid_check_refused(const char *path) _must_check_;
 /* Before @path is renamed. */
 struct err *overlaid_free_folder(const char *path) _must_check_;
 /*

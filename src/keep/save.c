@@ -259,9 +259,9 @@ static void saver_prepare_overlay(struct saver *saver,
 				  const struct follow_event *event,
 				  const char *path)
 {
-	struct err *err = event->kind == FOLLOW_RENAME
-				  ? overlaid_free_folder(path)
-				  : NULL;
+	struct err *err = overlaid_check_refused(path);
+	if (!err && event->kind == FOLLOW_RENAME)
+		err = overlaid_free_folder(path);
 	if (!err && event->kind != FOLLOW_REMOVE &&
 	    event->kind != FOLLOW_RENAME)
 		err = overlaid_prepare_file(path);

@@ -301,6 +301,8 @@ static struct err *run_trial(struct replay *replay, struct trial *trial)
 		suite_result_free(&result);
 		return err;
 	}
+	if (!as_expected)
+		TRY(replay->options->check_unexpected());
 	return show_run(replay, trial, as_expected);
 }
 

@@ -71,6 +71,8 @@ struct replay_options {
 	 */
 	struct err *(*detect)(void *data, const struct strv *command,
 			      const char *id, bool silent, bool *ret);
+	/* After a run that did not go as expected; an error: it says nothing. */
+	struct err *(*check_unexpected)(void);
 	void *data;
 };
 

@@ -290,5 +290,6 @@ struct err *sandbox_build_places(struct sandbox_site *site)
 	TRY(close_the_rest(site));
 	if (umount2(site->holder, MNT_DETACH) < 0)
 		return err_errno(errno, "cannot unmount '%s'", site->holder);
+	sandbox_refused_begin(&site->mounts);
 	return NULL;
 }

@@ -41,14 +41,15 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/strv.h"
 
 struct sandbox_options {
 	/* Folders that tests may write to, besides the usual ones. */
 	const char *const *places;
 	size_t n_places;
 	/*
-	 * Folders in which changes reach the user's files. They are made if
-	 * their parent is there, since nobody inside could do it.
+	 * Folders, or files, in which changes reach the user's. Folders are
+	 * made if their parent is there, since nobody inside could do it.
 	 */
 	const char *const *through;
 	size_t n_through;
@@ -76,6 +77,15 @@ bool sandbox_goes_through(const char *path);
  * and those over another overlay.
  */
 bool sandbox_has_weak_overlays(void);
+/*
+ * Would a change of @path, or making it, be refused because the sandbox of an
+ * ordinary user does not cover it, and succeed outside? Any thread may ask.
+ */
+bool sandbox_refuses(const char *path);
+/* A change of it fails, or will, for this reason or another one of ours. */
+void sandbox_note_refused(const char *path);
+/* What was noted since the last call. */
+struct err *sandbox_take_refused(struct strv *ret) _must_check_;
 /* When the last tested program has ended; nobody may change files afterwards. */
 void sandbox_leave(void);
 /*

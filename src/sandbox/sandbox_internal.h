@@ -153,3 +153,8 @@ bool sandbox_may_mount(void); /* as root may */
 
 struct err *sandbox_build_whole(struct sandbox_site *site) _must_check_;
 struct err *sandbox_build_places(struct sandbox_site *site) _must_check_;
+
+/* ---- refused.c: what only the sandbox refuses ---- */
+
+/* All that is not covered is read-only from now on. Takes @mounts over. */
+void sandbox_refused_begin(struct sandbox_mounts *mounts);

@@ -13,12 +13,12 @@
 
 /* ---- folders ---- */
 
-static struct err *open_folder(struct sandbox_site *site, const char *path)
+static struct err *open_through(struct sandbox_site *site, const char *path)
 {
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		log_debug(LOG_SANDBOX, "'%s' cannot be made: %s", path,
 			  strerror(errno));
-	int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		log_debug(LOG_SANDBOX, "'%s' does not go through: %s", path,
 			  strerror(errno));
@@ -94,7 +94,7 @@ static struct err *open_sockets(struct sandbox_site *site)
 struct err *sandbox_through_open(struct sandbox_site *site)
 {
 	for (size_t i = 0; i < site->options->n_through; i++)
-		TRY(open_folder(site, site->options->through[i]));
+		TRY(open_through(site, site->options->through[i]));
 	return open_sockets(site);
 }
 

@@ -309,6 +309,73 @@ test "$(stat -c %s $PLACE/large)" = 8000000
         self.check(" ".join(ORDINARY), give_to_ordinary)
 
 
+@unittest.skipIf(os.getuid(), "only root can make a folder that an ordinary user's sandbox does not cover")
+class Refused(Mounts):
+    """What fails in the sandbox alone is no failure of a test: it is said, and the tests begin again in another one."""
+
+    # Somebody whom the kernel does not mistake for the unknown owners in a user namespace.
+    SCRIPT = r"""
+        mount -t tmpfs -o mode=755 tmpfs /mnt
+        mkdir /mnt/own
+        echo before > /mnt/own/mine
+        echo before > /mnt/own/others
+        echo before > /mnt/closed
+        chmod 666 /mnt/own/others
+        chown 12345:12345 /mnt/own /mnt/own/mine .
+        look() { find /mnt -mindepth 1 -printf '%p %y %s %m %u %T@\n' | sort; }
+        look > "$ROOM/before"
+        set +e
+        for words in "$@"; do
+            setpriv --reuid=12345 --regid=12345 --clear-groups "$POLYGRAPH" $words
+            status=$?
+        done
+        look > "$ROOM/after"
+        exit $status
+    """
+    COVERS = (r"polygraph: warning: '{}' is read-only in the sandbox, and a test fails: the tests begin again, with a private "
+              r"copy of its folder\n")
+    LEAVES = (r"polygraph: warning: '{}' cannot be changed in the sandbox, and a test fails: the tests begin again without a "
+              r"sandbox for it; [^\n]+\n")
+
+    def enter(self, *lines, status=1, changed="", **environment):
+        done = self.run_it(self.SCRIPT, *lines, status=status, POLYGRAPH=POLYGRAPH, ROOM=self.room, **environment)
+        before, after = (set(self.read(name).splitlines()) for name in ("before", "after"))
+        # What is left out of the sandbox is restored, but for its times.
+        self.assertEqual({line for line in before ^ after if not changed or f"/{changed} " not in line}, set())
+        return done
+
+    def test_a_folder_outside_of_the_places(self):
+        suite = os.path.join(FOLDER, "suite")
+        environment = {"MARKER": self.write("inner\n", "marker"), "WRITTEN": "/mnt/own/new"}
+        done = self.enter(f"check --format json {suite}", **environment)
+        self.assertRegex(done.stderr, r"\A" + self.COVERS.format("/mnt/own/new") + r"\Z")
+        self.passes(done)
+        finding = next(each["id"] for each in json.loads(done.stdout)["findings"] if each["test"] == "test_writes")
+        done = self.enter(f"replay {finding}", **environment)
+        self.assertIn("reproduced", done.stdout)
+        self.assertNotIn("not reproduced", done.stdout)
+
+    def test_a_file_of_somebody_else(self):
+        commands = self.write("echo more >> /mnt/own/mine\necho more >> /mnt/own/others\n", "commands")
+        done = self.enter(f"pollution --format json --commands {commands}", changed="others")
+        self.assertRegex(done.stderr, r"\A" + self.COVERS.format("/mnt/own/mine") + self.LEAVES.format("/mnt/own/others") + r"\Z")
+        self.assertEqual([test["outcome"] for test in json.loads(done.stdout)["tests"]], ["pass", "pass"])
+
+    def test_only_what_would_work_outside(self):
+        """A file that nobody lets the user change is no matter of the sandbox."""
+        commands = self.write("echo more >> /mnt/closed\n", "commands")
+        done = self.enter(f"pollution --format json --commands {commands}", status=3)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual([test["outcome"] for test in json.loads(done.stdout)["tests"]], ["fail"])
+
+    def test_a_sandbox_that_must_be(self):
+        commands = self.write("echo more >> /mnt/own/others\n", "commands")
+        done = self.enter(f"pollution --sandbox always --format json --commands {commands}", status=3)
+        result = json.loads(done.stdout)
+        self.assertEqual([test["outcome"] for test in result["tests"]], ["fail"])
+        self.assertIn("/mnt/own/others", "".join(result["limits"]))
+
+
 @unittest.skipUnless(can("unshare", "-m", "-U", "-r", "chroot", "/", "true"), "no user namespace can be made here")
 class Advice(InChroot):
     """Where a setting forbids it, the line names that setting, as the documents do."""
