@@ -20,6 +20,8 @@
 
 /* Processes whose age is remembered. */
 #define BEGAN_MAX 4096
+/* So long children that were killed may take to be gone. */
+#define ENDING_MS 50
 
 struct system_watch {
 	struct watch_host host;
@@ -32,6 +34,7 @@ struct system_watch {
 	/* Where tests run in children: what these leave in the system. */
 	struct system_state *system;
 	struct pids helpers; /* that were there before the running test */
+	struct pids left;    /* by the last test that ran in a child */
 	atomic_uint written; /* states, since the last point */
 	VEC(struct files_open) open;
 	/* Ticks at which tests began, and processes (by files/ alone). */
@@ -143,6 +146,7 @@ void system_watch_destroy(struct system_watch *watch)
 	system_watch_stop(watch);
 	vec_free(&watch->open);
 	vec_free(&watch->helpers);
+	vec_free(&watch->left);
 	map_u64_free(&watch->began);
 	for (size_t i = 0; i < watch->own_variables.n; i++)
 		free(watch->own_variables.data[i]);
@@ -389,6 +393,10 @@ static struct err *system_watch_capture_left(struct system_watch *watch,
 	/* Once is enough: what it is called may still change. */
 	TRY(vec_append(&watch->helpers, left.data, left.n));
 	unsigned written = atomic_exchange(&watch->written, 0);
+	if (ret) {
+		watch->left.n = 0;
+		TRY(vec_append(&watch->left, left.data, left.n));
+	}
 	if (ret)
 		system_watch_drop(ret, first,
 				  watch->follow && !(written & STATE_IPC));
@@ -425,11 +433,41 @@ struct err *system_watch_leave(struct system_watch *watch, struct changes *ret)
 			     ret);
 }
 
+static bool system_watch_is_left(const struct system_watch *watch)
+{
+	for (size_t i = 0; i < watch->left.n; i++) {
+		struct proc_status status;
+		if (proc_read_status(watch->left.data[i], &status) &&
+		    !strchr("ZXx", status.state))
+			return true;
+	}
+	return false;
+}
+
+/* Did the runner end what the test's child had started? A signal takes a moment. */
+static bool system_watch_is_ended(const struct system_watch *watch)
+{
+	const struct timespec pause = { .tv_nsec = 1000 * 1000 };
+	for (int i = 0; i < ENDING_MS && system_watch_is_left(watch); i++)
+		nanosleep(&pause, NULL);
+	return !system_watch_is_left(watch);
+}
+
 bool system_watch_undone(struct system_watch *watch,
 			 const struct change *change)
 {
 	if (change->where == CHANGE_FILE)
 		return watch->files && files_undone(watch->files, change);
-	return watch->attributes && !watch->system &&
+	if (watch->system)
+		return (str_starts(change->root, "child[") ||
+			str_starts(change->root, "port[")) &&
+		       system_watch_is_ended(watch);
+	return watch->attributes &&
 	       attributes_undone(watch->attributes, change);
+}
+
+bool system_watch_outlives(const struct system_watch *watch,
+			   const struct change *change)
+{
+	return watch->system || change->where == CHANGE_FILE;
 }

@@ -32,6 +32,9 @@ struct err *system_watch_capture(struct system_watch *watch,
 /* The process is gone: what is left of it. */
 struct err *system_watch_leave(struct system_watch *watch,
 			       struct changes *ret) _must_check_;
+/* Can that be looked at when the process is gone? */
+bool system_watch_outlives(const struct system_watch *watch,
+			   const struct change *change);
 /* Is it as it was before, as of the last point? */
 bool system_watch_undone(struct system_watch *watch,
 			 const struct change *change);

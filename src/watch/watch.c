@@ -130,12 +130,15 @@ static struct err *watch_drop_undone(struct watch *watch, bool gone)
 	for (size_t i = 0; i < watch->changes.n; i++) {
 		struct change *change = &watch->changes.data[i];
 		if (err || change->where == CHANGE_MEMORY ||
-		    (gone && change->where != CHANGE_FILE) ||
+		    (gone && !system_watch_outlives(watch->system, change)) ||
 		    !system_watch_undone(watch->system, change)) {
 			watch->changes.data[n++] = *change;
 			continue;
 		}
-		err = map_text_put(&watch->fixtures, change->root, 1);
+		/* Of processes that are left, only their names are known. */
+		if (change->where == CHANGE_FILE ||
+		    !system_watch_outlives(watch->system, change))
+			err = map_text_put(&watch->fixtures, change->root, 1);
 		change_free(change);
 	}
 	watch->changes.n = n;
