@@ -547,6 +547,7 @@ const struct command command_repair = {
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
 	.word_first = true,
+	.takes_ids = true,
 	.guarded = true,
 	.run = repair_command,
 };

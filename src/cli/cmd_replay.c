@@ -244,6 +244,7 @@ const struct command command_replay = {
 	.defaults = &defaults,
 	.values_size = sizeof(defaults),
 	.word_first = true,
+	.takes_ids = true,
 	.guarded = true,
 	.run = replay_command,
 };

@@ -40,7 +40,8 @@ struct command {
 	const void *defaults; /* of the values */
 	size_t values_size;
 	bool hidden;	 /* neither in --help nor in the manual */
-	bool word_first; /* options may also come after its word */
+	bool word_first; /* options may also come after its words */
+	bool takes_ids;	 /* its first word is the id of a finding */
 	bool guarded;	 /* runs tested programs: see guard.h */
 	/* @argv: what follows the options; @argv[argc] is NULL. */
 	struct err *(*run)(const struct options *options, int argc, char **argv,

@@ -60,6 +60,31 @@ static void put_quoted(const char *text, const char *also, bool fish, FILE *out)
 	}
 }
 
+/* " replay repair " */
+static void put_names_if(bool (*wanted)(const struct command *), FILE *out)
+{
+	for (size_t i = 0; commands[i]; i++) {
+		if (!commands[i]->hidden && wanted(commands[i]))
+			fprintf(out, " %s", commands[i]->name);
+	}
+	fputc(' ', out);
+}
+
+static bool is_any(const struct command *command _unused_)
+{
+	return true;
+}
+
+static bool takes_ids(const struct command *command)
+{
+	return command->takes_ids;
+}
+
+static bool takes_late_options(const struct command *command)
+{
+	return command->word_first;
+}
+
 /* ---- bash ---- */
 
 static void bash_write_options(const struct command *command, FILE *out)
@@ -109,14 +134,6 @@ static struct err *bash_write_values(const struct command *command, FILE *out)
 	return NULL;
 }
 
-static void put_names(FILE *out)
-{
-	for (size_t i = 0; commands[i]; i++) {
-		if (!commands[i]->hidden)
-			fprintf(out, " %s", commands[i]->name);
-	}
-}
-
 static struct err *bash_write(FILE *out)
 {
 	fputs("# Completion of polygraph for bash, made by 'polygraph "
@@ -128,9 +145,13 @@ static struct err *bash_write(FILE *out)
 	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=\n"
 	      "\tlocal commands='",
 	      out);
-	put_names(out);
+	put_names_if(is_any, out);
+	fputs("'\n\tlocal ids='", out);
+	put_names_if(takes_ids, out);
+	fputs("' late='", out);
+	put_names_if(takes_late_options, out);
 	/* '=' is a word of its own there: "--color", "=", "al". */
-	fputs(" '\n"
+	fputs("'\n"
 	      "\tlocal command=check options= valued= first=1 i word\n"
 	      "\tCOMPREPLY=()\n"
 	      "\tif [ \"$COMP_CWORD\" -gt 1 ] &&\n"
@@ -144,9 +165,12 @@ static struct err *bash_write(FILE *out)
 			bash_write_options(commands[i], out);
 	}
 	fputs("\tesac\n"
-	      "\t# Options end at the first word that is none.\n"
+	      "\t# Options end at the first word that is none, mostly.\n"
 	      "\tfor ((i = first; i < COMP_CWORD; i++)); do\n"
 	      "\t\tword=${COMP_WORDS[i]}\n"
+	      "\t\tif [[ $word != -* && $late == *\" $command \"* ]]; then\n"
+	      "\t\t\tcontinue\n"
+	      "\t\tfi\n"
 	      "\t\tif [ \"$word\" = -- ] || [[ $word != -* ]]; then\n"
 	      "\t\t\t_polygraph_files -f\n"
 	      "\t\t\treturn\n"
@@ -168,6 +192,12 @@ static struct err *bash_write(FILE *out)
 	      "\tif [[ $cur == -* ]]; then\n"
 	      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$options\" -- "
 	      "\"$cur\")\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
+	      "\tif [[ $ids == *\" $command \"* ]]; then\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -W \\\n"
+	      "\t\t\t\"$(\"${COMP_WORDS[0]}\" replay --list --quiet "
+	      "2>/dev/null)\" -- \"$cur\")\n"
 	      "\t\treturn\n"
 	      "\tfi\n"
 	      "\t_polygraph_files -f\n"
@@ -222,8 +252,13 @@ static struct err *zsh_write(FILE *out)
 	fputs("#compdef polygraph\n"
 	      "# Completion of polygraph for zsh, made by 'polygraph "
 	      "completion zsh'.\n"
+	      "_polygraph_ids()\n{\n"
+	      "\tlocal -a ids\n"
+	      "\tids=(${(f)\"$($program replay --list --quiet "
+	      "2>/dev/null)\"})\n"
+	      "\tcompadd -a ids\n}\n\n"
 	      "_polygraph()\n{\n"
-	      "\tlocal command=check\n"
+	      "\tlocal command=check program=$words[1]\n"
 	      "\tlocal -a names\n"
 	      "\tnames=(\n",
 	      out);
@@ -251,11 +286,13 @@ static struct err *zsh_write(FILE *out)
 		const struct command *command = commands[i];
 		if (command->hidden)
 			continue;
-		fprintf(out, "\t(%s)\n\t\t_arguments -s -S -A '-*'",
-			command->name);
+		fprintf(out, "\t(%s)\n\t\t_arguments -s -S%s", command->name,
+			command->word_first ? "" : " -A '-*'");
 		for_each_row(command, option)
 			TRY(zsh_write_option(option, out));
-		fputs(" \\\n\t\t\t'*:file:_files'\n\t\t;;\n", out);
+		fprintf(out, " \\\n\t\t\t'*:%s'\n\t\t;;\n",
+			command->takes_ids ? "finding:_polygraph_ids"
+					   : "file:_files");
 	}
 	fputs("\tesac\n}\n_polygraph \"$@\"\n", out);
 	return NULL;
@@ -292,12 +329,16 @@ static struct err *fish_write(FILE *out)
 {
 	fputs("# Completion of polygraph for fish, made by 'polygraph "
 	      "completion fish'.\n"
+	      "function __polygraph_ids\n"
+	      "\tset -l words (commandline -opc)\n"
+	      "\t$words[1] replay --list --quiet 2>/dev/null\n"
+	      "end\n"
 	      "function __polygraph_is\n"
 	      "\tset -l words (commandline -opc)\n"
 	      "\tset -l given check\n"
 	      "\tif set -q words[2]; and contains -- $words[2]",
 	      out);
-	put_names(out);
+	put_names_if(is_any, out);
 	fputs("\n\t\tset given $words[2]\n"
 	      "\tend\n"
 	      "\ttest $given = $argv[1]\n"
@@ -313,6 +354,11 @@ static struct err *fish_write(FILE *out)
 			command->name);
 		put_quoted(command->summary, "", true, out);
 		fputs("'\n", out);
+		if (command->takes_ids)
+			fprintf(out,
+				"complete -c polygraph -n '__polygraph_is %s' "
+				"-f -a '(__polygraph_ids)'\n",
+				command->name);
 		for_each_row(command, option)
 			TRY(fish_write_option(command, option, out));
 	}

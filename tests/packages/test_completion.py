@@ -83,6 +83,19 @@ class Shell:
     def test_folders(self):
         self.assertTrue({"builds", "builds/"} & set(self.complete("polygraph", "check", "--ctest", "bui")))
 
+    def test_ids(self):
+        """replay and repair are offered what there is to replay, also in front of options."""
+        (self.folder / "state.c").write_text("#include <stdlib.h>\nint state;\nvoid test_zero(void) { if (state) abort(); }\n"
+                                             "void test_sets(void) { state = 1; }\n"
+                                             "int main(void) { test_zero(); test_sets(); return 0; }\n")
+        subprocess.run(["cc", "-g", "-O0", "-o", "state_tests", "state.c"], cwd=self.folder, check=True)
+        subprocess.run([POLYGRAPH, "order", "-q", "./state_tests"], cwd=self.folder, check=False, stdout=subprocess.DEVNULL)
+        known, = subprocess.run([POLYGRAPH, "replay", "--list", "-q"], cwd=self.folder, check=True, stdout=subprocess.PIPE,
+                                text=True).stdout.split()
+        for command in ("replay", "repair"):
+            self.assertEqual(self.complete(POLYGRAPH, command, "ord"), [known])
+        self.assertIn("--gdb", self.complete(POLYGRAPH, "replay", known, "--gd"))
+
     def test_executable(self):
         self.assertIn("unit_tests", self.complete("polygraph", "order", "uni"))
 
