@@ -65,15 +65,28 @@ static struct err *settle_loudness(struct options *options)
 	return NULL;
 }
 
-/* The first word goes to the front, and what follows it may be options. */
+/*
+ * Options may stand between and behind the words as well: the words move behind
+ * them, and "--" ends them all.
+ */
 static struct err *parse_behind(struct options *options, int argc, char **argv,
 				int *used)
 {
-	char *word = argv[*used];
-	int more;
-	TRY(options_parse(options, argc - *used - 1, argv + *used + 1, &more));
-	*used += more;
-	argv[*used] = word;
+	int at = *used, words = 0;
+	_cleanup_(freep) char **kept = calloc((size_t)argc + 1, sizeof(*kept));
+	if (!kept)
+		return err_nomem();
+	while (at < argc && !options->ended) {
+		int more;
+		kept[words++] = argv[at++];
+		TRY(options_parse(options, argc - at, argv + at, &more));
+		at += more;
+	}
+	while (at < argc)
+		kept[words++] = argv[at++];
+	*used = argc - words;
+	for (int i = 0; i < words; i++)
+		argv[*used + i] = kept[i];
 	return NULL;
 }
 

@@ -283,6 +283,15 @@ class Cli(unittest.TestCase):
         found = self.keep_order(many, ["Victim"])
         self.assertIn("[Fine, Fine, Fine, … 7 more, Victim]: ", self.run_it("replay", "-n1", found, status=1))
 
+    def test_options_behind_words(self):
+        """Of replay and others whose words are not a program's."""
+        self.kept()
+        found = self.keep_order(["Sets", "Victim"], ["Fine", "Victim"])
+        wanted = self.run_it("replay", "--quiet", "--times=2", found, "kept", status=1)
+        for words in ([found, "--quiet", "--times=2", "kept"], ["--quiet", found, "kept", "--times", "2"], [found, "kept", "-qn2"]):
+            self.assertEqual(self.run_it("replay", *words, status=1), wanted)
+        self.fails("replay", found, "--", "--times=2", message=f"'{found}' does not belong to '--times=2'", hint=".*")
+
     def test_replay_slips(self):
         known, = self.kept()
         found = self.keep_order(["Sets", "Victim"], ["Victim"])
