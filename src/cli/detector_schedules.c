@@ -5,9 +5,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/str.h"
 #include "cli/detection.h"
 #include "cli/interrupt.h"
 #include "finding/flaky.h"
+#include "finding/words.h"
+
+/* Tests that a limit names. */
+#define LIMIT_NAMES_MAX 2
 
 #define FIELD(member) .offset = offsetof(struct detection_options, member)
 
@@ -153,6 +158,20 @@ static struct err *schedules_search_all(struct detection *detection, void *data)
 	return collect_end(&detection->collect, err);
 }
 
+/* "2 slow tests explored only in part: A, B"; nothing of none. */
+static struct err *say_of_tests(struct detection *detection,
+				const struct order_tests *tests,
+				const char *one, const char *many)
+{
+	_cleanup_(str_freep) struct str names = STR_INIT;
+	if (!tests->n)
+		return NULL;
+	TRY(words_append_tests(&names, detection->collect.roster, tests->data,
+			       tests->n, LIMIT_NAMES_MAX));
+	return detection_say(detection, "%zu %s: %s", tests->n,
+			     tests->n == 1 ? one : many, names.s);
+}
+
 static struct err *schedules_say_limits(struct detection *detection, void *data)
 {
 	const struct schedules_state *state = data;
@@ -170,25 +189,19 @@ static struct err *schedules_say_limits(struct detection *detection, void *data)
 				  "explored (%s)",
 				  reach->tests, reach->tests == 1 ? "" : "s",
 				  why));
-	if (reach->partly)
-		TRY(detection_say(
-			detection, "%zu slow test%s explored only in part",
-			reach->partly, reach->partly == 1 ? "" : "s"));
-	if (reach->limited)
-		TRY(detection_say(
-			detection,
-			"%zu test%s a limit of time that ran out while "
-			"work was held: that says nothing",
-			reach->limited,
-			reach->limited == 1 ? " has" : "s have"));
-	if (reach->unsteady)
-		TRY(detection_say(
-			detection,
-			"%zu test%s not explored: without a schedule "
-			"%s not pass",
-			reach->unsteady, reach->unsteady == 1 ? "" : "s",
-			reach->unsteady == 1 ? "it does" : "they do"));
-	return NULL;
+	TRY(say_of_tests(detection, &reach->partly,
+			 "slow test explored only in part",
+			 "slow tests explored only in part"));
+	TRY(say_of_tests(detection, &reach->limited,
+			 "test has a limit of time that ran out while work was "
+			 "held, which says nothing",
+			 "tests have a limit of time that ran out while work "
+			 "was held, which says nothing"));
+	return say_of_tests(detection, &reach->unsteady,
+			    "test not explored, as it does not pass without a "
+			    "schedule",
+			    "tests not explored, as they do not pass without a "
+			    "schedule");
 }
 
 static void schedules_judge_earlier(const struct detection *detection _unused_,

@@ -87,10 +87,10 @@ struct schedules_reach {
 	size_t all;	 /* tests that were asked for */
 	uint64_t runs;	 /* under schedules */
 	uint64_t events; /* pieces of other threads' work that were held */
-	size_t unsteady; /* tests that do not pass without a schedule */
-	size_t limited;	 /* tests whose own limit of time ran out meanwhile */
-	size_t partly;	 /* tests of which a part was explored, by time */
-	const char *why; /* what ended it; NULL: all was done */
+	struct order_tests unsteady; /* do not pass without a schedule */
+	struct order_tests limited;  /* their own limit of time ran out then */
+	struct order_tests partly;   /* explored in part, by time */
+	const char *why;	     /* what ended it; NULL: all was done */
 };
 
 /* Of choices. */

@@ -245,7 +245,7 @@ static struct err *schedules_make_section(const struct report *report,
 			 (json_int_t)reach->tests, "runs",
 			 (json_int_t)reach->runs, "events",
 			 (json_int_t)reach->events, "unsteady",
-			 (json_int_t)reach->unsteady);
+			 (json_int_t)reach->unsteady.n);
 	return *ret ? NULL : err_nomem();
 }
 

@@ -329,6 +329,34 @@ static struct err *write_blocks(const struct report *report,
 	return NULL;
 }
 
+/* One is told, more are counted; what the budget left open has its own line. */
+static struct err *tell_limits(const struct report *report,
+			       const struct report_style *style, FILE *out)
+{
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	const char *last = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < report->n_limits; i++) {
+		if (report->open && strstr(report->limits[i], "(budget "))
+			continue;
+		last = report->limits[i];
+		n++;
+	}
+	if (n == 1) {
+		TRY(str_append(&line, "limit: "));
+		TRY(str_append_escaped(&line, last, strlen(last)));
+	} else if (n) {
+		TRY(str_appendf(&line,
+				"%zu limits of what was examined, shown with "
+				"--verbose",
+				n));
+	}
+	if (n)
+		fprintf(out, "%s%s%s\n", style_on(style, DIM), line.s,
+			style_off(style));
+	return NULL;
+}
+
 /* Of the baseline; and what there was no time for. */
 static struct err *write_rest(const struct report *report,
 			      const struct report_style *style, FILE *out)
@@ -344,16 +372,8 @@ static struct err *write_rest(const struct report *report,
 			INDENT "--update-baseline removes %s from the "
 			       "baseline\n",
 			report->n_gone == 1 ? "it" : "them");
-	size_t limits = 0;
-	for (size_t i = 0; i < report->n_limits; i++)
-		limits +=
-			!report->open || !strstr(report->limits[i], "(budget ");
-	if (limits && !style->verbose)
-		fprintf(out,
-			"%s%zu limit%s of what was examined, shown with "
-			"--verbose%s\n",
-			style_on(style, DIM), limits, limits == 1 ? "" : "s",
-			style_off(style));
+	if (!style->verbose)
+		TRY(tell_limits(report, style, out));
 	if (report->reused)
 		fprintf(out,
 			"%snothing has changed since the last check; "

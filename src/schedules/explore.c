@@ -86,8 +86,7 @@ static struct err *explore_failing(struct schedules_exploration *exploration)
 		exploration->passing = schedule;
 		return schedules_explore_early(exploration);
 	}
-	search->result->reach.unsteady++;
-	return NULL;
+	return vec_push(&search->result->reach.unsteady, exploration->test);
 }
 
 static struct err *explore_passing(struct schedules_exploration *exploration)
@@ -123,19 +122,17 @@ struct err *schedules_explore(struct schedules_search *search, size_t test)
 	bool passes = schedules_passes(&exploration.plain);
 	search->limit_ns = 3 * exploration.plain.result.ns +
 			   search->options->patience_ns + RUN_NS;
-	if (!exploration.plain.trace.threads) {
-		reach->unsteady += !passes;
-		return NULL;
-	}
+	if (!exploration.plain.trace.threads)
+		return passes ? NULL : vec_push(&reach->unsteady, test);
 	reach->tests++;
 	TRY(passes ? explore_passing(&exploration)
 		   : explore_failing(&exploration));
-	reach->limited += search->limited && !exploration.found;
+	if (search->limited && !exploration.found)
+		TRY(vec_push(&reach->limited, test));
 	if (exploration.found || !schedules_enough(search))
 		return NULL;
-	if (schedules_late(search))
-		reach->why = "budget";
-	else
-		reach->partly++;
+	if (!schedules_late(search))
+		return vec_push(&reach->partly, test);
+	reach->why = "budget";
 	return NULL;
 }

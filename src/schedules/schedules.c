@@ -139,6 +139,9 @@ struct err *schedules_find(struct suite *suite, const size_t *tests, size_t n,
 void schedules_result_free(struct schedules_result *result)
 {
 	findings_free(&result->findings);
+	vec_free(&result->reach.unsteady);
+	vec_free(&result->reach.limited);
+	vec_free(&result->reach.partly);
 	*result = (struct schedules_result){};
 }
 

@@ -493,12 +493,15 @@ static struct err *document_write_limits(const struct document *document,
 	_cleanup_(document_limits_free) struct document_limits limits = {};
 	size_t hidden = 0;
 	TRY(gather_limits(document, &limits));
+	for (size_t i = 0; i < limits.n; i++)
+		hidden += limits.data[i].suites.n > 0;
+	/* One is told, more are counted. */
+	bool all = style->verbose || hidden == 1;
 	for (size_t i = 0; i < limits.n; i++) {
-		if (style->verbose || !limits.data[i].suites.n)
+		if (all || !limits.data[i].suites.n)
 			TRY(write_limit(&limits.data[i], out));
-		else
-			hidden++;
 	}
+	hidden = all ? 0 : hidden;
 	if (hidden)
 		fprintf(out,
 			"%s%zu limit%s of what was examined, shown with "

@@ -240,6 +240,11 @@ class Whole(unittest.TestCase):
             "limit: not done: too slow (in a_test, b_test and 2 more)", "limit: alone (in b_test)", "limit: of the whole",
             "no problem found in 0 tests of 4 suites"])
 
+    def test_one_limit_is_told(self):
+        (self.folder / "limit.json").write_text(json.dumps({
+            "schema": 1, "tests": [], "findings": [], "suites": [{"name": "a_test", "status": 0}], "limits": ["a_test: schedules: too slow: T"]}))
+        self.assertEqual(self.run_it("merge", "limit.json", status=0).stdout.splitlines()[0], "limit: schedules: too slow: T (in a_test)")
+
     def test_text_has_one_verdict(self):
         done = self.run_it("check", "--ctest", "build", status=1)
         self.assertEqual(done.stderr, "")
