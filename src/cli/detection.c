@@ -52,7 +52,7 @@ static void detection_freep(struct detection *detection)
 	strv_free(&detection->short_of_time);
 	free(detection->open_line);
 	run_facts_free(&detection->facts);
-	rebuilt_free(&detection->rebuilt);
+	holds_free(&detection->holds);
 	for (size_t i = 0; detection->steps[i].detector; i++) {
 		const struct detector *detector = detection->steps[i].detector;
 		if (detection->states[i] && detector->free)
@@ -148,6 +148,26 @@ void detection_why(const struct detection *detection, const char *why,
 	}
 }
 
+/*
+ * Where the search did not come to it: files are as before the first test, also
+ * for the next call, which would else take them for the suite's own.
+ */
+struct err *detection_put_files_back(struct detection *detection)
+{
+	VEC(const char *) paths = VEC_INIT;
+	struct err *err = NULL;
+	const char *path;
+	for (size_t i = 0;
+	     !err && (path = suite_touched_file(detection->suite, i)); i++)
+		err = vec_push(&paths, path);
+	if (!err && paths.n)
+		err = suite_keep_files(detection->suite, paths.data, paths.n);
+	if (!err && paths.n)
+		err = suite_keep_files(detection->suite, NULL, 0);
+	vec_free(&paths);
+	return err;
+}
+
 /* ---- prepare ---- */
 
 /* Detectors that are wanted get their state. */
@@ -206,7 +226,7 @@ static struct err *open_records(struct detection *detection)
 {
 	return records_open(&detection->records, detection->options,
 			    &detection->choice, detection->suite,
-			    detection->matters);
+			    detection->holds.state);
 }
 
 static struct err *make_suite_words(const struct common_suite *choice,
@@ -242,6 +262,7 @@ static struct err *detection_prepare(struct detection *detection, int argc,
 		.keeps_results = !state->common.look,
 	};
 	TRY(sandboxing_begin(&state->common, &sandboxing));
+	TRY(holds_begin(detection));
 	TRY(open_first(detection));
 	TRY(roster_create(detection->suite, &detection->roster));
 	TRY(known_warn(detection));
@@ -256,6 +277,7 @@ static struct err *detection_prepare(struct detection *detection, int argc,
 	TRY(select_order(detection->suite, &selection, &detection->order,
 			 &detection->disabled));
 	TRY(open_records(detection));
+	TRY(holds_judge(detection));
 	for (size_t i = 0; detection->steps[i].detector; i++) {
 		const struct detector *detector = detection->steps[i].detector;
 		if (detection->states[i] && detector->begin)
@@ -444,7 +466,9 @@ static struct err *detection_find_all(struct detection *detection)
 		detection->step = &detection->steps[i];
 		if (!state)
 			continue;
-		if (!detection->step->hidden && !detection->values->fresh)
+		if (!failed)
+			TRY(holds_learn(detection));
+		if (!detection->step->hidden && detection->holds.all)
 			TRY(earlier_load(detection, &detection->earlier[i]));
 		if (!failed && detector->has_work &&
 		    !detector->has_work(detection)) {
@@ -502,17 +526,11 @@ static struct err *add_step(struct detection *detection, size_t step,
 	return earlier_add(detection, earlier);
 }
 
-/* What an earlier build's findings became is kept, also if there was no search. */
 static void keep_step(struct detection *detection, size_t step)
 {
 	const struct detector *detector = detection->steps[step].detector;
-	struct results *results = detection->records.results;
 	if (detector->keep && !detection->left_out[step])
 		detector->keep(detection, detection->states[step]);
-	if (detection->rebuilt.looked_at &&
-	    !results_was_put(results, detector->name))
-		results_put(results, detector->name, detection->findings.data,
-			    detection->findings.n);
 }
 
 /* What is kept of each detector is made of its findings among all. */
@@ -631,8 +649,6 @@ static struct err *write_report(struct detection *detection,
 	report.limits = (const char *const *)detection->collect.limits.data;
 	report.n_limits = detection->collect.limits.n;
 	report.open = detection->open_line;
-	if (*detection->rebuilt.line)
-		report.rebuilt = detection->rebuilt.line;
 	TRY(known_mark_tests(detection, detection->collect.tests.data,
 			     detection->collect.tests.n));
 	TRY(judge_report(&report, ret));
@@ -689,16 +705,14 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 	TRY(reuse_load(&detection, &detection.reused));
 	if (detection.reused)
 		return write_reused(&detection, ret);
-	TRY(rebuilt_load(&detection));
 	_cleanup_(err_destroyp) struct err *failed =
 		detection_find_all(&detection);
 	/* There are no results, or the suite could not be opened again. */
 	if (failed && (!detection.suite || !detection.collect.finished ||
 		       sandboxing_begins_again()))
 		return take_ptr(failed);
-	TRY(rebuilt_add(&detection));
 	TRY(write_report(&detection, failed, ret));
 	if (!failed)
-		TRY(rebuilt_keep(&detection));
+		TRY(holds_learn(&detection));
 	return take_ptr(failed);
 }

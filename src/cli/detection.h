@@ -27,7 +27,7 @@
 #include "cli/collect.h"
 #include "cli/command.h"
 #include "cli/earlier.h"
-#include "cli/rebuilt.h"
+#include "cli/holds.h"
 #include "cli/records.h"
 #include "cli/run_facts.h"
 #include "cli/select.h"
@@ -165,14 +165,13 @@ struct detection {
 	struct collect collect;
 	struct records records;
 	struct run_facts facts;
-	const char *matters; /* options that facts depend on; NULL: none */
 	uint64_t began; /* the whole command, from where its budget counts */
 	struct reread *reused; /* the report that is shown again; NULL: none */
 	bool limited;	       /* there is a budget also where none was given */
 	uint64_t budget_ns;    /* 0: none, or not known yet */
 	struct whole_part part; /* of a build */
 	uint64_t deadline;	/* clock_now(); 0: none */
-	struct rebuilt rebuilt;
+	struct holds holds;
 	uint64_t start, ns;
 	struct strv short_of_time; /* limits because of it */
 	char *open_line;	   /* the same in a line; NULL: none */
@@ -222,6 +221,8 @@ uint64_t detection_share(const struct detection *detection);
  * look at the clock in time is ended.
  */
 void detection_hold_budget(const struct detection *detection);
+/* Files are as before the first test. */
+struct err *detection_put_files_back(struct detection *detection) _must_check_;
 /* Adds a limit: "NAME: …". */
 struct err *detection_say(struct detection *detection, const char *fmt, ...)
 	_printf_(2, 3) _must_check_;

@@ -58,7 +58,7 @@ struct order_state {
 	struct order_result result;
 	bool searched;
 	uint64_t seed;
-	char matters[64];
+	char matters[64]; /* options that facts depend on */
 	/* Findings of earlier runs, as the search tries them again; by place. */
 	VEC(struct order_earlier) again;
 };
@@ -81,7 +81,6 @@ static struct err *order_prepare(struct detection *detection, void *data)
 	snprintf(state->matters, sizeof(state->matters), "pollution=%d only=%u",
 		 values->pollution && !is_random(detection),
 		 values->state.only);
-	detection->matters = state->matters;
 	return NULL;
 }
 
@@ -109,10 +108,7 @@ static struct err *check_once(const struct detection *detection)
 static struct err *order_begin(struct detection *detection,
 			       void *state _unused_)
 {
-	TRY(check_once(detection));
-	if (detection->values->fresh)
-		results_forget_facts(detection->records.results);
-	return NULL;
+	return check_once(detection);
 }
 
 /* In which order each of them shows; of a flaky test in which it went both ways. */
@@ -129,8 +125,7 @@ static struct err *order_list_earlier(const struct detection *detection,
 			.test = finding->test,
 			.flaky = finding->kind == &flaky_kind,
 			.unexplained = !strcmp(class, "unexplained"),
-			.left_out = finding->left_out || finding->holds ||
-				    record->trials.n != 2,
+			.left_out = finding->left_out || record->trials.n != 2,
 		};
 		/* The failing order, or the passing one if it fails alone. */
 		bool brittle = !strcmp(class, "brittle") ||
@@ -160,16 +155,47 @@ static void order_judge_earlier(const struct detection *detection _unused_,
 		earlier->data[i].tried = state->again.data[i].tried;
 }
 
+/* ---- facts, under the options that they depend on ---- */
+
+struct order_facts {
+	struct results *results;
+	const char *matters;
+};
+
+#define FACT_KEY_MAX 128
+
+static bool get_order_fact(void *data, const char *key, void **ret,
+			   size_t *ret_n)
+{
+	const struct order_facts *facts = data;
+	char whole[FACT_KEY_MAX];
+	snprintf(whole, sizeof(whole), "%s %s", facts->matters, key);
+	return results_get_fact(facts->results, whole, ret, ret_n);
+}
+
+static void put_order_fact(void *data, const char *key, const void *value,
+			   size_t n)
+{
+	const struct order_facts *facts = data;
+	char whole[FACT_KEY_MAX];
+	snprintf(whole, sizeof(whole), "%s %s", facts->matters, key);
+	results_put_fact(facts->results, whole, value, n);
+}
+
+/* ---- the search ---- */
+
 static struct err *order_search(struct detection *detection, void *data)
 {
 	struct order_state *state = data;
 	const struct detection_options *values = detection->values;
 	detection_settle_budget(detection, 0);
 	_cleanup_(progress_destroyp) struct progress *progress = NULL;
+	struct order_facts facts = { detection->records.results,
+				     state->matters };
 	const struct order_memory memory = {
-		.get = results_get_fact,
-		.put = results_put_fact,
-		.data = detection->records.results,
+		.get = get_order_fact,
+		.put = put_order_fact,
+		.data = &facts,
 	};
 	struct order_options options = {
 		.run = &detection->run,
@@ -206,32 +232,12 @@ static struct err *order_search(struct detection *detection, void *data)
 	return collect_end(&detection->collect, err);
 }
 
-/*
- * Where the search did not come to it: files are as before the first test, also
- * for the next call, which would else take them for the suite's own.
- */
-static struct err *put_files_back(struct detection *detection)
-{
-	VEC(const char *) paths = VEC_INIT;
-	struct err *err = NULL;
-	const char *path;
-	for (size_t i = 0;
-	     !err && (path = suite_touched_file(detection->suite, i)); i++)
-		err = vec_push(&paths, path);
-	if (!err && paths.n)
-		err = suite_keep_files(detection->suite, paths.data, paths.n);
-	if (!err && paths.n)
-		err = suite_keep_files(detection->suite, NULL, 0);
-	vec_free(&paths);
-	return err;
-}
-
 static void order_end(struct detection *detection, void *data, bool failed)
 {
 	struct order_state *state = data;
 	if (state->searched && !failed)
 		return;
-	struct err *err = put_files_back(detection);
+	struct err *err = detection_put_files_back(detection);
 	if (err)
 		log_warn("files were not restored: %s", err_message(err));
 	err_destroy(err);

@@ -62,6 +62,15 @@ static const struct finding_kind *kind_named(const char *name)
 	return NULL;
 }
 
+static bool was_asked(const struct detection *detection, size_t test)
+{
+	for (size_t i = 0; i < detection->order.n; i++) {
+		if (detection->order.data[i] == test)
+			return true;
+	}
+	return false;
+}
+
 /* Nothing in the store is trusted: what is not whole is not taken. */
 static struct err *read_earlier(const struct detection *detection,
 				const char *digest,
@@ -84,11 +93,8 @@ static struct err *read_earlier(const struct detection *detection,
 	bool whole = found && finding->kind &&
 		     *earlier_text(finding, "message") &&
 		     *earlier_text(finding, "replay") && *digest;
-	if (whole)
-		TRY(rebuilt_holds(detection, finding, digest, &finding->holds));
-	*ret = whole && (finding->holds ||
-			 !strcmp(finding->record.files_digest, digest));
-	finding->left_out = !rebuilt_was_asked(detection, finding->test);
+	*ret = whole && !strcmp(finding->record.files_digest, digest);
+	finding->left_out = !was_asked(detection, finding->test);
 	return NULL;
 }
 
@@ -227,7 +233,7 @@ struct err *earlier_add(struct detection *detection, struct earlier_list *list)
 		struct earlier_finding *finding = &list->data[i];
 		if (is_found(detection, finding->kept.id))
 			continue;
-		if (finding->tried && !finding->left_out && !finding->holds) {
+		if (finding->tried && !finding->left_out) {
 			log_debug(LOG_CLI,
 				  "%s: tried again, and not found any more: %s",
 				  finding->kept.id,

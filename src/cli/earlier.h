@@ -5,8 +5,7 @@
  * still reported, with the words of the run that found it.
  *
  * Invariants:
- *  1. A finding of another state of the suite (results/digest.h) is not
- *     believed, unless its tests are made of the same (cli/rebuilt.h).
+ *  1. A finding of another state of the suite (cli/holds.h) is not believed.
  *  2. What was not asked for this time (tests, levels, kinds of state) is kept
  *     in the store and not reported.
  */
@@ -27,7 +26,6 @@ struct earlier_finding {
 	json_t *json;
 	const struct finding_kind *kind;
 	size_t test;
-	bool holds;    /* of an earlier build, and its tests are the same */
 	bool left_out; /* not asked for this time */
 	bool tried;    /* again: if there was no finding, there is none */
 };

@@ -21,8 +21,7 @@ struct records {
 };
 
 /*
- * @matters: options of the command that facts depend on, as a text of its own;
- * NULL: none. Everything passed in outlives it, and it does not move.
+ * @matters: what facts depend on besides the suite, as a text. Everything passed in outlives it, and it does not move.
  */
 struct err *records_open(struct records *records, const struct options *options,
 			 const struct common_suite *choice,

@@ -3,7 +3,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -34,37 +33,11 @@ static bool option_matters(const char *name)
 	return true;
 }
 
-/* Variables that differ from terminal to terminal, and from call to call. */
-static bool variable_matters(const char *variable)
-{
-	static const char *const others[] = {
-		"_=",	      "SHLVL=",	  "PWD=",      "OLDPWD=", "COLUMNS=",
-		"LINES=",     "TERM",	  "WINDOW",    "SSH_",	  "DISPLAY=",
-		"POLYGRAPH_", "XDG_SESS", "COLORTERM",
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-		if (str_starts(variable, others[i]))
-			return false;
-	}
-	return true;
-}
-
-/* The sum does not depend on the order in which they stand. */
-static XXH64_hash_t hash_environment(void)
-{
-	XXH64_hash_t sum = geteuid();
-	for (char **variable = environ; variable && *variable; variable++) {
-		if (variable_matters(*variable))
-			sum += XXH64(*variable, strlen(*variable), 1);
-	}
-	return sum;
-}
-
 /* Which tests are run, and in which order, however that was asked for. */
 static XXH64_hash_t hash_order(const struct detection *detection,
 			       XXH64_hash_t hash)
 {
-	const struct indexes *order = rebuilt_asked(detection);
+	const struct indexes *order = &detection->order;
 	for (size_t i = 0; i < order->n; i++) {
 		const char *name =
 			roster_name(detection->roster, order->data[i]);
@@ -73,14 +46,11 @@ static XXH64_hash_t hash_order(const struct detection *detection,
 	return hash;
 }
 
-struct err *reuse_make_key(const struct detection *detection, bool order,
-			   char **ret)
+static struct err *reuse_make_key(const struct detection *detection, char **ret)
 {
 	_cleanup_(strv_freep) struct strv words = {};
 	_cleanup_(str_freep) struct str key = STR_INIT;
-	XXH64_hash_t hash = hash_environment();
-	if (order)
-		hash = hash_order(detection, hash);
+	XXH64_hash_t hash = hash_order(detection, 0);
 	TRY(options_words(detection->options, NULL, option_matters, &words));
 	for (size_t i = 0; i < words.n; i++)
 		hash = XXH64(words.data[i], strlen(words.data[i]) + 1, hash);
@@ -91,16 +61,16 @@ struct err *reuse_make_key(const struct detection *detection, bool order,
 }
 
 /* A replay wants to see it happen. */
-bool reuse_is_kept(const struct detection *detection)
+static bool reuse_is_kept(const struct detection *detection)
 {
 	return detection->limited && !detection->values->state.common.look;
 }
 
 /* --verbose has all that was tried, and what each test printed. */
-bool reuse_is_possible(const struct detection *detection)
+static bool reuse_is_possible(const struct detection *detection)
 {
 	return reuse_is_kept(detection) && !detection->outputs.style.verbose &&
-	       !detection->values->fresh;
+	       detection->holds.all;
 }
 
 /* ---- reading ---- */
@@ -172,7 +142,7 @@ struct err *reuse_load(struct detection *detection, struct reread **ret)
 	bool there;
 	if (!reuse_is_possible(detection))
 		return NULL;
-	TRY(reuse_make_key(detection, true, &key));
+	TRY(reuse_make_key(detection, &key));
 	if (!results_get_fact(detection->records.results, key, &value, &n))
 		return NULL;
 	_cleanup_(json_freep) json_t *kept =
@@ -236,7 +206,7 @@ struct err *reuse_keep(struct detection *detection, const struct report *report)
 	if (!reuse_is_kept(detection) || interrupt_happened() ||
 	    detection->collect.finished < detection->order.n)
 		return NULL;
-	TRY(reuse_make_key(detection, true, &key));
+	TRY(reuse_make_key(detection, &key));
 	out = open_memstream(&text, &n);
 	if (!out)
 		return err_nomem();

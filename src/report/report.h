@@ -112,7 +112,6 @@ struct report {
 	const struct report_model *models;	 /* of the kind "models" */
 	size_t n_models;
 
-	const char *rebuilt; /* what was not looked at again; NULL: nothing */
 	bool reused; /* nothing has changed since the last time: of that one */
 	bool in_replay; /* of a finding, which has a verdict of its own */
 	unsigned

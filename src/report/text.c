@@ -379,9 +379,6 @@ static struct err *write_rest(const struct report *report,
 			"%snothing has changed since the last check; "
 			"--fresh looks again%s\n",
 			style_on(style, DIM), style_off(style));
-	if (report->rebuilt)
-		fprintf(out, "%s%s%s\n", style_on(style, DIM), report->rebuilt,
-			style_off(style));
 	if (report->open)
 		fprintf(out, "%s%s%s\n", style_on(style, "\033[33m"),
 			report->open, style_off(style));

@@ -18,17 +18,15 @@
 
 struct results {
 	struct results_source source;
-	struct store *store;   /* NULL: not opened yet */
-	struct store *lasting; /* the same, for what outlives a state */
-	bool begun;	       /* its facts are this suite's */
-	bool digested;	       /* these are known: */
+	struct store *store; /* NULL: not opened yet */
+	bool begun;	     /* its facts are this suite's */
+	bool digested;	     /* these are known: */
 	char files[DIGEST_SIZE];
 	char digest[DIGEST_SIZE];
 	bool lost;	 /* the store cannot be opened */
 	bool facts_lost; /* no more are kept */
 	bool warned;
 	struct store_findings retained;
-	const char *last_put; /* detector; NULL: none */
 };
 
 static char folder_elsewhere[PATH_MAX];
@@ -84,7 +82,6 @@ void results_close(struct results *results)
 	if (!results)
 		return;
 	store_close(results->store);
-	store_close(results->lasting);
 	store_findings_free(&results->retained);
 	free(results);
 }
@@ -185,59 +182,6 @@ void results_forget_facts(struct results *results)
 	warn_of_loss(results, err);
 }
 
-/* ---- facts about a suite in any state ---- */
-
-#define LASTING_DIGEST "any state"
-
-static struct err *open_lasting(struct results *results)
-{
-	_cleanup_(store_closep) struct store *store = NULL;
-	_cleanup_(str_freep) struct str name = STR_INIT;
-	TRY(str_appendf(&name, "tests of %s", results->source.name));
-	TRY(store_open(results_folder(), &store));
-	TRY(store_begin(store, name.s, LASTING_DIGEST));
-	results->lasting = take_ptr(store);
-	return NULL;
-}
-
-static bool has_lasting(struct results *results, bool make)
-{
-	if (results->lasting)
-		return true;
-	if (results->facts_lost || !open_store(results, make))
-		return false;
-	struct err *err = open_lasting(results);
-	if (err)
-		warn_of_loss(results, err);
-	return !err;
-}
-
-bool results_get_lasting(struct results *results, const char *key, void **ret,
-			 size_t *ret_n)
-{
-	return has_lasting(results, false) &&
-	       store_get(results->lasting, key, ret, ret_n);
-}
-
-void results_put_lasting(struct results *results, const char *key,
-			 const void *value, size_t n)
-{
-	if (!has_lasting(results, true))
-		return;
-	struct err *err = store_put(results->lasting, key, value, n);
-	if (err)
-		warn_of_loss(results, err);
-}
-
-const char *results_files(struct results *results)
-{
-	struct err *err = make_digests(results);
-	if (!err)
-		return results->files;
-	warn_of_loss(results, err);
-	return NULL;
-}
-
 /* ---- findings ---- */
 
 static bool is_of_detector(const struct finding *finding, const char *detector)
@@ -332,7 +276,6 @@ void results_put(struct results *results, const char *detector,
 		 const struct finding *findings, size_t n)
 {
 	struct results_look *look = results->source.look;
-	results->last_put = detector;
 	for (size_t i = 0; look && i < n; i++)
 		look->found |= !strcmp(findings[i].id, look->id);
 	if (look)
@@ -346,9 +289,4 @@ void results_put(struct results *results, const char *detector,
 	struct err *err = results_put_findings(results, detector, findings, n);
 	if (err)
 		warn_of_loss(results, err);
-}
-
-bool results_was_put(const struct results *results, const char *detector)
-{
-	return results->last_put && !strcmp(results->last_put, detector);
 }

@@ -53,7 +53,7 @@ struct results_source {
 	const struct suite *suite;
 	const struct suite_options *options; /* that opened it */
 	const char *name; /* of the suite: its command line, as one text */
-	/* Options of the command that facts depend on, as one text; NULL: none. */
+	/* What else facts depend on, as one text; NULL: nothing. */
 	const char *matters;
 	/*
 	 * What reproduces @finding, malloc()ed; an error where that cannot be
@@ -90,9 +90,6 @@ struct err *results_retain(struct results *results,
 void results_put(struct results *results, const char *detector,
 		 const struct finding *findings, size_t n);
 
-/* Were those of this detector the last that were put? */
-bool results_was_put(const struct results *results, const char *detector);
-
 /* ---- facts; as struct order_memory has them ---- */
 
 /* false: not known. *@ret is malloc()ed. */
@@ -100,15 +97,5 @@ bool results_get_fact(void *results, const char *key, void **ret,
 		      size_t *ret_n);
 void results_put_fact(void *results, const char *key, const void *value,
 		      size_t n);
-/*
- * The same about a suite in whatever state it is: who reads them has to know
- * what of it still holds.
- */
-bool results_get_lasting(struct results *results, const char *key, void **ret,
-			 size_t *ret_n);
-void results_put_lasting(struct results *results, const char *key,
-			 const void *value, size_t n);
-/* Digest of the suite's files as they are now; NULL: not known. */
-const char *results_files(struct results *results);
-/* Facts from earlier calls are ignored (--fresh). */
+/* Facts from earlier calls do not hold any more (--fresh). */
 void results_forget_facts(struct results *results);

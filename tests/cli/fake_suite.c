@@ -31,6 +31,7 @@
 #include "base/vec.h"
 #include "cli/kinds.h"
 #include "fake.h"
+#include "files/inputs.h"
 #include "framework/frameworks.h"
 #include "suite/suite.h"
 
@@ -527,4 +528,13 @@ size_t suite_places_max(const struct suite *suite)
 void suite_suspend(void)
 {
 	raise(SIGSTOP);
+}
+
+/* Nothing is read. */
+struct err *process_learn_inputs(char *const *argv _unused_,
+				 uint64_t limit_ns _unused_,
+				 struct inputs *inputs)
+{
+	inputs_begin(inputs);
+	return NULL;
 }

@@ -265,51 +265,6 @@ class Digests(unittest.TestCase):
             if changed is not None:
                 self.assertEqual(changed, {test for test in made[0] if made[0][test] != made[-1][test]})
 
-    def test_a_check_looks_only_at_what_changed(self):
-        folder = FOLDER / "rebuilt"
-        folder.mkdir()
-        text = """#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-int level, depth;
-static void raises(void **s) { (void)s; level = 1; }
-static void is_zero(void **s) { (void)s; assert_int_equal(level, 0); }
-static void deepens(void **s) { (void)s; depth = 1; }
-static void is_flat(void **s) { (void)s; assert_int_equal(depth, 0); }
-static void other(void **s) { (void)s; assert_true(1); }
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(is_zero), cmocka_unit_test(raises), cmocka_unit_test(is_flat),
-					    cmocka_unit_test(deepens), cmocka_unit_test(other) };
-	return cmocka_run_group_tests_name("g", tests, NULL, NULL);
-}
-"""
-
-        def check(source):
-            (folder / "tests.c").write_text(source)
-            subprocess.run(["cc", "-g", "-o", "tests", "tests.c", "-lcmocka"], cwd=folder, check=True)
-            done = subprocess.run([POLYGRAPH, "check", "--no-choices", "--no-schedules", "./tests"], cwd=folder, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            return done.stdout
-
-        first = check(text)
-        self.assertIn("g/is_zero fails after g/raises", first)
-        self.assertIn("g/is_flat fails after g/deepens", first)
-        # Nothing but lines.
-        self.assertIn("no test is made of other code or data", check(text.replace("int level", "\n\nint level")))
-        # A polluter: its victim is looked at with it, the other pair is known.
-        second = check(text.replace("depth = 1", "depth = 2"))
-        self.assertIn("looked at 2 of 5 tests", second)
-        self.assertIn("g/is_zero fails after g/raises", second)
-        self.assertIn("g/is_flat fails after g/deepens", second)
-        third = check(text.replace("depth = 1", "depth = 0"))
-        self.assertIn("looked at 2 of 5 tests", third)
-        self.assertIn("g/is_zero fails after g/raises", third)
-        self.assertNotIn("g/is_flat", third)
-        self.assertIn("nothing has changed", check(text.replace("depth = 1", "depth = 0")))
-
     def test_functions_in_two_parts(self):
         """A compiler puts what is seldom executed elsewhere."""
         folder = FOLDER / "parts"

@@ -137,6 +137,113 @@ class Reuse(unittest.TestCase):
         compile_suite(folder / "suite", 1)
         self.assertFalse(self.reused(folder, "./suite"))
 
+    READER = r"""
+        #include <assert.h>
+        #include <dirent.h>
+        #include <dlfcn.h>
+        #include <stdio.h>
+        #include <sys/stat.h>
+        static int sum;
+        void test_opens(void) { FILE *file = fopen("link/opened", "r"); if (file) { sum += fgetc(file); fclose(file); } }
+        void test_lists(void) {
+            DIR *folder = opendir("listed");
+            while (folder && readdir(folder))
+                sum++;
+            if (folder)
+                closedir(folder);
+        }
+        void test_looks(void) { struct stat status; if (!stat("looked", &status)) sum += status.st_mtime % 7; }
+        void test_loads(void) {
+            void *library = dlopen("./loaded.so", RTLD_NOW);
+            int (*number)(void) = library ? (int (*)(void))dlsym(library, "number") : NULL;
+            assert(number && number() > 0);
+            dlclose(library);
+        }
+        void test_runs(void) { assert(!system("./script >/dev/null")); }
+        int main(void) { test_opens(); test_lists(); test_looks(); test_loads(); test_runs(); return 0; }
+        """
+
+    def compile_library(self, folder, number):
+        (folder / "loaded.c").write_text(f"int number(void) {{ return {number}; }}\n")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", "loaded.so", "loaded.c"], cwd=folder, check=True)
+
+    def put_script(self, folder, text):
+        (folder / "script").write_text(f"#!/bin/sh\ncat used || {text}\n")
+        (folder / "script").chmod(0o755)
+
+    def reader(self, name):
+        """A folder with a suite that reads files in all ways."""
+        folder = self.folder(name)
+        (folder / "suite.c").write_text("#include <stdlib.h>\n" + self.READER)
+        subprocess.run(["cc", "-g", "-o", "suite", "suite.c"], cwd=folder, check=True)
+        for made in ("here", "there", "listed"):
+            (folder / made).mkdir()
+        (folder / "here" / "opened").write_text("a")
+        (folder / "there" / "opened").write_text("a")
+        (folder / "there" / "more").write_text("")
+        (folder / "link").symlink_to("here")
+        (folder / "looked").write_text("")
+        self.compile_library(folder, 1)
+        self.put_script(folder, "true")
+        return folder
+
+    def ways_to_change(self, folder):
+        """What an edit does, and whether it matters."""
+        def point(target):
+            (folder / "link").unlink()
+            (folder / "link").symlink_to(target)
+        return {
+            "content": (lambda: (folder / "here" / "opened").write_text("b"), True),
+            "the same content": (lambda: (folder / "here" / "opened").write_text("b"), False),
+            "a file that nobody asks for": (lambda: (folder / "unused").write_text("b"), False),
+            "a link that leads elsewhere": (lambda: point("there"), True),
+            "what it led to": (lambda: (folder / "here" / "opened").write_text("c"), False),
+            "a name in a folder": (lambda: (folder / "listed" / "new").write_text(""), True),
+            "another time": (lambda: os.utime(folder / "looked", (1, 1)), True),
+            "a library that is loaded": (lambda: self.compile_library(folder, 2), True),
+            "a script": (lambda: self.put_script(folder, ":"), True),
+            "what was looked for in vain": (lambda: (folder / "used").write_text(""), True),
+            "a file that went away": ((folder / "looked").unlink, True),
+            "nothing": (lambda: None, False),
+        }
+
+    def check_reader(self, folder, *words):
+        def reused():
+            report = folder / "report.json"
+            subprocess.run([POLYGRAPH, "check", "--no-schedules", "--format", "json", "--output", report, *words], cwd=folder,
+                           stdout=subprocess.DEVNULL, timeout=200, check=False)
+            return json.loads(report.read_text())["run"].get("reused", False)
+        self.assertFalse(reused())
+        self.assertTrue(reused())
+        for name, (change, matters) in self.ways_to_change(folder).items():
+            with self.subTest(name):
+                change()
+                self.assertEqual(not reused(), matters)
+
+    def test_what_tests_read(self):
+        """Of all that tests read nothing may differ; what they do not read is no matter."""
+        self.check_reader(self.reader("reader"), "./suite")
+
+    def test_what_tests_read_without_a_sandbox(self):
+        self.check_reader(self.reader("reader-plain"), "--sandbox", "never", "./suite")
+
+    def test_what_commands_read(self):
+        folder = self.reader("reader-commands")
+        (folder / "tests.txt").write_text("./suite\ncat link/opened\n")
+        self.check_reader(folder, "--commands", "tests.txt")
+
+    def test_surroundings(self):
+        """The same suite under another limit, or with another mask."""
+        folder = self.folder("surroundings")
+        compile_suite(folder / "suite", 0)
+        self.assertFalse(self.reused(folder, "./suite"))
+        self.assertTrue(self.reused(folder, "./suite"))
+        before = os.umask(0o027)
+        try:
+            self.assertFalse(self.reused(folder, "./suite"))
+        finally:
+            os.umask(before)
+
     def check_build(self, folder, option):
         """Executables that are opened, and processes."""
         runs = []
