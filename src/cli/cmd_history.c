@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/str.h"
@@ -65,14 +66,16 @@ static const struct option_group history_group = { "History",
 
 struct history_question {
 	const char *word;
-	bool branches;	 /* takes the two branches as parameters */
-	const char *sql; /* without its limit */
+	bool branches;	     /* takes the two branches as parameters */
+	const char *nothing; /* said where there are no rows */
+	const char *sql;     /* without its limit */
 };
 
 enum { QUESTION_FLAKY, QUESTION_FAILING, QUESTION_NEW, QUESTION_TREND };
 
 static const struct history_question questions[] = {
 	[QUESTION_FLAKY] = { "flaky", false,
+			     "no test with an outcome that varies",
 			     "SELECT f.suite AS suite, f.test AS test, f.kind "
 			     "AS kind, "
 			     "MIN(r.happened) AS since, MAX(r.happened) AS "
@@ -83,7 +86,7 @@ static const struct history_question questions[] = {
 			     "f.kind <> 'pollution' "
 			     "GROUP BY f.suite, f.test, f.kind ORDER BY since, "
 			     "suite, test" },
-	[QUESTION_FAILING] = { "failing", false,
+	[QUESTION_FAILING] = { "failing", false, "no test that failed",
 			       "SELECT t.suite AS suite, t.test AS test, "
 			       "MIN(r.happened) AS since, "
 			       "MAX(r.happened) AS last, COUNT(*) AS failures "
@@ -93,7 +96,7 @@ static const struct history_question questions[] = {
 			       "'skip' "
 			       "GROUP BY t.suite, t.test ORDER BY failures "
 			       "DESC, suite, test" },
-	[QUESTION_NEW] = { "new", true,
+	[QUESTION_NEW] = { "new", true, "nothing new",
 			   "SELECT f.suite AS suite, f.test AS test, f.kind AS "
 			   "kind, "
 			   "f.id AS id, MIN(r.happened) AS since FROM "
@@ -106,7 +109,7 @@ static const struct history_question questions[] = {
 			   "s.branch = $2) GROUP BY f.suite, f.test, f.kind, "
 			   "f.id "
 			   "ORDER BY since, suite, test" },
-	[QUESTION_TREND] = { "trend", false,
+	[QUESTION_TREND] = { "trend", false, "no suite",
 			     "SELECT SUBSTR(r.happened, 1, 10) AS day, s.suite "
 			     "AS suite, "
 			     "COUNT(*) AS runs, MAX(s.tests) AS tests, "
@@ -160,10 +163,6 @@ static struct err *write_text_rows(const struct history_table *table, FILE *out)
 		calloc(columns->n + 1, sizeof(size_t));
 	if (!widths)
 		return err_nomem();
-	if (!cells->n || !columns->n) {
-		fputs("nothing\n", out);
-		return NULL;
-	}
 	for (size_t i = 0; i < columns->n; i++)
 		widths[i] = strlen(columns->data[i]);
 	for (size_t i = 0; i < cells->n; i++) {
@@ -190,6 +189,7 @@ static struct err *write_text_rows(const struct history_table *table, FILE *out)
 /* What is to be written. */
 struct history_answers {
 	struct history_table table; /* of text and JSON */
+	struct str nothing; /* instead of text, where the table is empty */
 	struct history_page page;
 };
 
@@ -200,6 +200,7 @@ static void history_answers_free(struct history_answers *answers)
 		&answers->page.flaky, &answers->page.failing,
 		&answers->page.fresh, &answers->page.trend,
 	};
+	str_freep(&answers->nothing);
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		strv_free(&tables[i]->columns);
 		strv_free(&tables[i]->cells);
@@ -258,8 +259,47 @@ static struct err *write_answers(const void *data,
 	const struct history_answers *answers = data;
 	if (format == &report_html)
 		return history_page_write(&answers->page, out);
-	return format == &report_json ? write_json_rows(&answers->table, out)
-				      : write_text_rows(&answers->table, out);
+	if (format == &report_json)
+		return write_json_rows(&answers->table, out);
+	if (!answers->nothing.n)
+		return write_text_rows(&answers->table, out);
+	fprintf(out, "%s\n", answers->nothing.s);
+	return NULL;
+}
+
+/* Why there are no rows: nothing was stored, or there was nothing to tell. */
+static struct err *say_nothing(struct history *history,
+			       const struct history_question *question,
+			       const char *const branches[2], struct str *ret)
+{
+	_cleanup_(strv_freep) struct strv columns = {}, cells = {};
+	TRY(history_ask(history, totals, NULL, 0, &columns, &cells));
+	const char *runs = cells.n ? cells.data[0] : "0";
+	if (!strcmp(runs, "0"))
+		return str_append(ret, "no run is stored in this history yet; "
+				       "'polygraph check --store' adds one");
+	TRY(str_append(ret, question->nothing));
+	if (question->branches) {
+		TRY(str_append(ret, " on "));
+		TRY(str_append_escaped(ret, branches[0], strlen(branches[0])));
+		TRY(str_append(ret, " against "));
+		TRY(str_append_escaped(ret, branches[1], strlen(branches[1])));
+	}
+	return str_appendf(ret, " in %s run%s", runs,
+			   strcmp(runs, "1") != 0 ? "s" : "");
+}
+
+/* Asking makes no file; only where somebody named the place, for what is sent. */
+static struct err *open_store(const char *store, struct history **ret)
+{
+	if (!store && access(STORE_DEFAULT, F_OK))
+		return err_hint(err_create(ERR_USAGE,
+					   "there is no history of runs here "
+					   "('" STORE_DEFAULT "')"),
+				"runs are kept with 'polygraph check --store "
+				"FILE', and shown with 'polygraph history "
+				"--store FILE'");
+	return history_open(store ? store : STORE_DEFAULT, ret);
 }
 
 /* Compared with itself a branch has nothing new. */
@@ -304,14 +344,15 @@ static struct err *answer_question(const struct history_options *values,
 		return err_hint(err_create(ERR_USAGE, "which branch?"),
 				"polygraph history --branch NAME new");
 	const char *const branches[] = { branch, base };
-	TRY(history_open(values->store ? values->store : STORE_DEFAULT,
-			 &history));
+	TRY(open_store(values->store, &history));
 	/* Only where somebody asked for that place with --store. */
 	if (values->store)
 		TRY(history_send(history, STORING_FOLDER, &sent));
 	if (rows)
 		TRY(ask_question(history, question, branches, values->limit,
 				 &answers.table));
+	if (rows && !answers.table.cells.n)
+		TRY(say_nothing(history, question, branches, &answers.nothing));
 	if (page)
 		TRY(ask_for_page(history, branches, values->limit,
 				 &answers.page));

@@ -190,6 +190,21 @@ class Sqlite(Runs, unittest.TestCase):
     def prepare(self):
         self.url = "results.db"
 
+    def test_nothing_is_said(self):
+        """Where there is nothing, why."""
+        self.assertIn("there is no history of runs here", self.run_it("history", status=2).stderr)
+        self.assertFalse((self.folder / ".polygraph").exists())
+        for words in ([], ["failing"], ["trend"], ["--branch", "topic", "new"]):
+            self.assertEqual(self.run_it("history", "--store", self.url, *words).stdout,
+                             "no run is stored in this history yet; 'polygraph check --store' adds one\n")
+        self.assertEqual(self.run_it("history", "--store", self.url, "--format", "json").stdout, "")
+        (self.folder / "fine.c").write_text("void test_fine(void) {}\nint main(void) { test_fine(); return 0; }\n")
+        subprocess.run(["cc", "-g", "-O0", "-o", "fine", "fine.c"], cwd=self.folder, check=True)
+        self.run_it("check", "--store", self.url, "./fine")
+        for words, said in (([], "no test with an outcome that varies in 1 run\n"), (["failing"], "no test that failed in 1 run\n"),
+                            (["--branch", "topic", "new"], "nothing new on topic against main in 1 run\n")):
+            self.assertEqual(self.run_it("history", "--store", self.url, *words).stdout, said)
+
     def test_a_place_that_cannot_be_written(self):
         done = self.run_it("check", "--store", "/proc/nothing/results.db", "./suite", status=1)
         self.assertIn("results were not stored", done.stderr)
