@@ -243,6 +243,20 @@ static struct err *make_suite_words(const struct common_suite *choice,
 	return *ret ? NULL : err_nomem();
 }
 
+static struct err *say_left_out(struct detection *detection)
+{
+	const char *path;
+	for (size_t i = 0; (path = sandboxing_left_out(i)); i++) {
+		_cleanup_(freep) char *text = NULL;
+		TRY(str_format(&text,
+			       "sandbox: '%s' is outside it, and restored "
+			       "afterwards",
+			       path));
+		TRY(collect_limit(&detection->collect, text));
+	}
+	return NULL;
+}
+
 static struct err *detection_prepare(struct detection *detection, int argc,
 				     char **argv)
 {
@@ -283,7 +297,8 @@ static struct err *detection_prepare(struct detection *detection, int argc,
 		if (detection->states[i] && detector->begin)
 			TRY(detector->begin(detection, detection->states[i]));
 	}
-	return collect_init(&detection->collect, detection->roster, false);
+	TRY(collect_init(&detection->collect, detection->roster, false));
+	return say_left_out(detection);
 }
 
 /* ---- find ---- */

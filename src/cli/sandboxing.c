@@ -100,6 +100,16 @@ bool sandboxing_begins_again(void)
 	return again.n && !interrupt_happened();
 }
 
+const char *sandboxing_left_out(size_t i)
+{
+	const struct strv *asked = guard_asked();
+	for (size_t k = 0; k < asked->n; k++) {
+		if (str_starts(asked->data[k], LEAVE) && i-- == 0)
+			return asked->data[k] + strlen(LEAVE);
+	}
+	return NULL;
+}
+
 static struct err *add_met(struct strv *places, struct strv *through)
 {
 	const struct strv *asked = guard_asked();

@@ -37,6 +37,8 @@ struct err *sandboxing_begin(const struct common_options *common,
  */
 struct err *sandboxing_check(void) _must_check_;
 bool sandboxing_begins_again(void);
+/* A file that is outside the sandbox because of that; NULL: no more. */
+const char *sandboxing_left_out(size_t i);
 /*
  * Removes what was prepared and not used. Where the command begins again, the
  * guard is told.

@@ -143,8 +143,13 @@ static struct err *join_file_names(DIR *folder, const char *path,
 	return NULL;
 }
 
-struct err *overlaid_check_refused(const char *path)
+struct err *overlaid_check_refused(const char *path, bool moves)
 {
+	if (moves && sandbox_pins(path))
+		return err_create(ERR_SUITE,
+				  "'%s' can be neither removed nor renamed in "
+				  "the sandbox",
+				  path);
 	if (!sandbox_refuses(path))
 		return NULL;
 	sandbox_note_refused(path);

@@ -11,10 +11,10 @@
 #include "base/err.h"
 
 /*
- * Before any change: an error says that only the sandbox refuses it, and it is
- * noted there.
+ * Before any change: an error says that only the sandbox refuses it. What
+ * another sandbox may allow is noted there. @moves: it is removed or renamed.
  */
-struct err *overlaid_check_refused(const char *path) _must_check_;
+struct err *overlaid_check_refused(const char *path, bool moves) _must_check_;
 /* Before @path is renamed. */
 struct err *overlaid_free_folder(const char *path) _must_check_;
 /*

@@ -259,11 +259,12 @@ static void saver_prepare_overlay(struct saver *saver,
 				  const struct follow_event *event,
 				  const char *path)
 {
-	struct err *err = overlaid_check_refused(path);
+	bool moves =
+		event->kind == FOLLOW_REMOVE || event->kind == FOLLOW_RENAME;
+	struct err *err = overlaid_check_refused(path, moves);
 	if (!err && event->kind == FOLLOW_RENAME)
 		err = overlaid_free_folder(path);
-	if (!err && event->kind != FOLLOW_REMOVE &&
-	    event->kind != FOLLOW_RENAME)
+	if (!err && !moves)
 		err = overlaid_prepare_file(path);
 	if (err)
 		saver_note_lost(saver, err_message(err));

@@ -1,7 +1,9 @@
 /* What tests of ordinary users cannot write to although they could outside. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -44,6 +46,15 @@ bool sandbox_refuses(const char *path)
 		return false;
 	*slash = '\0';
 	return is_read_only(folder);
+}
+
+bool sandbox_pins(const char *path)
+{
+	struct statx st;
+	return closed.n && !sandbox_mounts_has(&closed, path) &&
+	       statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, 0,
+		     &st) == 0 &&
+	       st.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }
 
 void sandbox_note_refused(const char *path)

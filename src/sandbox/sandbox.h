@@ -82,6 +82,8 @@ bool sandbox_has_weak_overlays(void);
  * ordinary user does not cover it, and succeed outside? Any thread may ask.
  */
 bool sandbox_refuses(const char *path);
+/* Is it mounted only in the sandbox? It can be neither removed nor renamed. */
+bool sandbox_pins(const char *path);
 /* A change of it fails, or will, for this reason or another one of ours. */
 void sandbox_note_refused(const char *path);
 /* What was noted since the last call. */

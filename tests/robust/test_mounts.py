@@ -274,6 +274,7 @@ test "$(readlink $PLACE/link)" = small
 test "$(cat $PLACE/mounted/file)" = inner && echo more >> $PLACE/mounted/file && echo more > $PLACE/mounted/new
 echo more > work.out && rm work.out
 test "$(stat -c %s $PLACE/large)" = 8000000
+mv $PLACE/folder $PLACE/renamed || exit 0; mv $PLACE/renamed $PLACE/folder
 """
 
     def check(self, become="", own=lambda path: None):
@@ -292,14 +293,17 @@ test "$(stat -c %s $PLACE/large)" = 8000000
                 own(os.path.join(where, name))
         os.rmdir(self.work)
         os.symlink("place/work", self.work)
-        for command, status in (("run", 0), ("pollution", 1)):
+        for command, status, more in (("run", 0, ("--jobs", "1")), ("pollution", 1, ("--format", "json"))):
             with self.subTest(command):
-                done = self.run_it(self.MOUNT.replace("BECOME", become), POLYGRAPH, command, "--sandbox", "always", "--commands",
+                done = self.run_it(self.MOUNT.replace("BECOME", become), POLYGRAPH, command, "--sandbox", "always", *more, "--commands",
                                    self.path("commands"), status=status, PLACE=self.path("place"), HOME=self.path("place"),
                                    XDG_CACHE_HOME=self.path("cache"))
                 self.assertEqual(done.stderr, "")
                 self.assertEqual(self.read("before"), self.read("after"))
                 self.assertLessEqual(set(os.listdir(self.work)), {".polygraph"})
+                if command == "pollution" and become:
+                    limits = " ".join(json.loads(done.stdout)["limits"])
+                    self.assertIn(f"'{self.path('place', 'folder')}' can be neither removed nor renamed in the sandbox", limits)
 
     def test_first_user(self):
         self.check()
@@ -360,6 +364,7 @@ class Refused(Mounts):
         done = self.enter(f"pollution --format json --commands {commands}", changed="others")
         self.assertRegex(done.stderr, r"\A" + self.COVERS.format("/mnt/own/mine") + self.LEAVES.format("/mnt/own/others") + r"\Z")
         self.assertEqual([test["outcome"] for test in json.loads(done.stdout)["tests"]], ["pass", "pass"])
+        self.assertIn("sandbox: '/mnt/own/others' is outside it, and restored afterwards", json.loads(done.stdout)["limits"])
 
     def test_only_what_would_work_outside(self):
         """A file that nobody lets the user change is no matter of the sandbox."""
