@@ -13,12 +13,20 @@ static char pool[1 << 16];
 static std::size_t used;
 static int freed_into_pool;
 
+/* Not to be seen through. */
+static void *volatile sink;
+template <typename T> T *hide(T *block)
+{
+	sink = block;
+	return static_cast<T *>(sink);
+}
+
 void *operator new(std::size_t size)
 {
 	void *block = pool + used;
 	used += (size + 15) & ~std::size_t(15);
 	MUST(used <= sizeof(pool));
-	return block;
+	return hide(block);
 }
 
 void operator delete(void *block) noexcept
@@ -27,14 +35,6 @@ void operator delete(void *block) noexcept
 		return;
 	MUST(block >= pool && block < pool + sizeof(pool));
 	freed_into_pool++;
-}
-
-/* Not to be seen through. */
-static void *volatile sink;
-template <typename T> T *hide(T *block)
-{
-	sink = block;
-	return static_cast<T *>(sink);
 }
 
 int main()

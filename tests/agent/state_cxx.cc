@@ -1,6 +1,7 @@
 /* Process state in a C++ program; see same.h. */
 #include "same.h"
 
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <locale>
