@@ -11,63 +11,15 @@ The container file's instructions are carried out in the same minimal system: th
 import argparse
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import fresh  # noqa: E402
+from minimal import Checks, Debian, mirror, need, why_not  # noqa: E402
 
 TOP = Path(__file__).resolve().parents[2]
-
-
-def run(*command, **options):
-    return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          stdin=subprocess.DEVNULL, **options)
-
-
-def need(*command, **options):
-    done = run(*command, **options)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}")
-    return done.stdout
-
-
-def mirror():
-    """That of this system."""
-    files = [Path("/etc/apt/sources.list"), *sorted(Path("/etc/apt/sources.list.d").glob("*"))]
-    for path in filter(Path.is_file, files):
-        found = re.search(r"^(?:URIs:|deb(?: \[.*\])?) *(http\S+/debian/?)(?: |$)", path.read_text(), re.M)
-        if found:
-            return found[1]
-    return None
-
-
-class Debian:
-    """A minimal system in a folder; commands run in namespaces of their own, with its own /proc."""
-
-    def __init__(self, folder, suite, mirror):
-        self.root = folder / "root"
-        base = folder / f"{suite}.tar"
-        if not base.exists():
-            made = folder / "base"
-            shutil.rmtree(made, ignore_errors=True)
-            need("debootstrap", "--variant=minbase", suite, made, mirror)
-            need("tar", "-cf", base, "-C", made, ".")
-            shutil.rmtree(made)
-        shutil.rmtree(self.root, ignore_errors=True)
-        self.root.mkdir()
-        need("tar", "-xf", base, "-C", self.root)
-        shutil.copy("/etc/resolv.conf", self.root / "etc/resolv.conf")
-
-    def run(self, *command, user="0:0", folder="/"):
-        words = " ".join(shlex.quote(str(word)) for word in command)
-        script = (f"mount -t proc proc {self.root}/proc && mount --bind /dev {self.root}/dev && "
-                  f"exec chroot --userspec={user} {self.root} /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/tmp "
-                  f"DEBIAN_FRONTEND=noninteractive sh -c {shlex.quote(f'cd {folder} && {words}')}")
-        return run("unshare", "--mount", "--pid", "--fork", "--propagation", "private", "sh", "-c", script)
 
 
 class Container:
@@ -119,19 +71,6 @@ class Container:
 
     def start(self, *words):
         return self.debian.run(*self.entry, *(words or self.words), user=self.user, folder=self.folder)
-
-
-class Checks:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def expect(self, what, good, evidence=""):
-        self.passed += bool(good)
-        self.failed += not good
-        print(f"{'ok' if good else 'FAILED'}: {what}" + ("" if good else f"\n{evidence}"), flush=True)
-
-    def skip(self, why):
-        print(f"skipped: {why}\n0 passed, 0 failed, 1 skipped")
 
 
 def reproducible(work, checks):
@@ -198,15 +137,15 @@ def installed(work, packages, options, checks):
                  "usr/share/doc/polygraph/copyright", *java):
         # Minimal systems leave out manual pages and documents; what matters is that the package has them.
         checks.expect(f"the package has {path}", f"./{path}" in need("dpkg-deb", "--contents", package))
-    need("chroot", debian.root, "useradd", "--create-home", "--uid", "1234", "somebody")
-    use(debian, "1234:1234", checks, "installed")
+    somebody = debian.add_user("somebody", 1234)
+    use(debian, somebody, checks, "installed")
     done = debian.run("sh", "-c", "apt-get -qq purge -y polygraph && ! test -e /usr/bin/polygraph && ! test -e /usr/lib/polygraph")
     checks.expect("the package leaves nothing behind", done.returncode == 0, done.stdout)
 
     archive = next(packages.glob("*.tar.gz"))
     need("tar", "-xf", archive, "-C", debian.root / "opt")
     (debian.root / "usr/local/bin/polygraph").symlink_to(f"/opt/{archive.name.removesuffix('-x86_64.tar.gz')}/bin/polygraph")
-    use(debian, "1234:1234", checks, "tarball")
+    use(debian, somebody, checks, "tarball")
 
 
 def contained(work, packages, options, checks):
@@ -225,19 +164,16 @@ def main():
     options = parser.parse_args()
     fresh.start()
     checks = Checks()
-    if os.geteuid():
-        return checks.skip("not root: debootstrap cannot make a system")
-    if not shutil.which("debootstrap"):
-        return checks.skip("debootstrap is not installed")
-    if not options.mirror:
-        return checks.skip("no Debian mirror is known; name one with --mirror URL")
+    reason = why_not(options.mirror)
+    if reason:
+        checks.skip(reason)
+        return checks.close()
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     packages = reproducible(work, checks)
     installed(work, packages, options, checks)
     contained(work, packages, options, checks)
-    print(f"{checks.passed} passed, {checks.failed} failed")
-    return checks.failed != 0
+    return checks.close()
 
 
 if __name__ == "__main__":
