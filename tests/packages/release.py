@@ -48,7 +48,7 @@ class Release:
     def readme_of_everybody(self, times):
         self.readme("as root", home="/root")
         need("chroot", self.debian.root, "chown", "-R", self.somebody, SOURCE)
-        ordinary = {"user": self.somebody, "home": "/home/somebody"}
+        ordinary = {"user": self.somebody}
         self.readme("as an ordinary user", **ordinary)
         with busy(BUSY if times else 0):
             for i in range(times):

@@ -92,7 +92,7 @@ class Containers(unittest.TestCase):
     def test_outside_of_containers_no_flags_are_named(self):
         if os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
             self.skipTest("this is a container")
-        done = self.run_it("run", "./suite", container="")
+        done = self.run_it("pollution", "./suite", container="")
         self.assertIn("docs/sandbox.md says how to allow one", done.stderr)
         self.assertNotIn("--cap-add", done.stderr)
 
