@@ -109,7 +109,10 @@ struct err *run_break_symbol(struct run *run, const char *symbol,
 			     run_hook *hook, uint64_t arg, bool *ret_found)
 {
 	struct raddr address;
-	bool found = program_symbol(run->program, symbol, &address);
+	uint8_t byte;
+	/* A test may load a library: processes from before it do not have it. */
+	bool found = program_symbol(run->program, symbol, &address) &&
+		     memory_read_some(run->tracee, address, &byte, 1) == 1;
 	if (ret_found)
 		*ret_found = found;
 	return found ? run_break(run, address, hook, arg) : NULL;
