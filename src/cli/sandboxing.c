@@ -53,7 +53,7 @@ static int made_results_in = -1;
 static struct strv again;
 static unsigned mode;
 
-static bool was_asked(const char *way, const char *path)
+static bool was_tried(const char *way, const char *path)
 {
 	const struct strv *asked = guard_asked();
 	for (size_t i = 0; i < asked->n; i++) {
@@ -66,8 +66,8 @@ static bool was_asked(const char *way, const char *path)
 
 static struct err *ask_for(const char *path)
 {
-	bool covers = sandbox_refuses(path) && !was_asked(COVER, path);
-	if (!covers && (mode == SANDBOX_ALWAYS || was_asked(LEAVE, path)))
+	bool covers = sandbox_refuses(path) && !was_tried(COVER, path);
+	if (!covers && (mode == SANDBOX_ALWAYS || was_tried(LEAVE, path)))
 		return NULL;
 	TRY(strv_addf(&again, "%s%s", covers ? COVER : LEAVE, path));
 	if (covers)

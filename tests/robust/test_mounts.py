@@ -295,8 +295,8 @@ mv $PLACE/folder $PLACE/renamed || exit 0; mv $PLACE/renamed $PLACE/folder
         os.symlink("place/work", self.work)
         for command, status, more in (("run", 0, ("--jobs", "1")), ("pollution", 1, ("--format", "json"))):
             with self.subTest(command):
-                done = self.run_it(self.MOUNT.replace("BECOME", become), POLYGRAPH, command, "--sandbox", "always", *more, "--commands",
-                                   self.path("commands"), status=status, PLACE=self.path("place"), HOME=self.path("place"),
+                done = self.run_it(self.MOUNT.replace("BECOME", become), POLYGRAPH, command, "--sandbox", "always", *more,
+                                   "--commands", self.path("commands"), status=status, PLACE=self.path("place"), HOME=self.path("place"),
                                    XDG_CACHE_HOME=self.path("cache"))
                 self.assertEqual(done.stderr, "")
                 self.assertEqual(self.read("before"), self.read("after"))
@@ -418,7 +418,8 @@ class Profile(unittest.TestCase):
     """The package ships what AppArmor needs, and installs it only where its AppArmor understands it."""
 
     def script(self, name, word, root):
-        subprocess.run(["sh", os.path.join(TOP, "packaging/debian", name), word], check=True, env={**os.environ, "DPKG_ROOT": root})
+        subprocess.run(["sh", os.path.join(TOP, "packaging/debian", name), word], check=True,
+                       env={**os.environ, "DPKG_ROOT": root})
 
     def test_is_installed_where_it_is_understood(self):
         for known in (False, True):

@@ -77,6 +77,27 @@ static void test_garbage(void **state)
 	(void)state;
 }
 
+static void test_where_a_path_lies(void **state)
+{
+	struct sandbox_mounts mounts =
+		parse_mounts("42 41 0:3 / /mnt/a rw - ext4 none rw\n"
+			     "41 40 0:2 / / rw - ext4 /dev/vda rw\n"
+			     "43 42 0:4 / /mnt/a/b ro - tmpfs none rw\n");
+	assert_string_equal(sandbox_mounts_find(&mounts, "/mnt/a/bc")->path,
+			    "/mnt/a");
+	assert_string_equal(sandbox_mounts_find(&mounts, "/mnt/a/b/c")->path,
+			    "/mnt/a/b");
+	assert_string_equal(sandbox_mounts_find(&mounts, "/mnt")->path, "/");
+	assert_true(sandbox_mounts_has(&mounts, "/mnt/a/b"));
+	assert_false(sandbox_mounts_has(&mounts, "/mnt"));
+	assert_true(sandbox_mounts_below(&mounts, "/mnt"));
+	assert_true(sandbox_mounts_below(&mounts, "/"));
+	assert_false(sandbox_mounts_below(&mounts, "/mnt/a/b"));
+	assert_false(sandbox_mounts_below(&mounts, "/mn"));
+	sandbox_mounts_free(&mounts);
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -84,6 +105,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_later_ones_hide),
 		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_where_a_path_lies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
