@@ -24,6 +24,8 @@
 #define SPIN_NS (100 * NS_PER_MS)
 /* The same where it gives its processor away again and again. */
 #define YIELDS_MAX 2000
+/* Looks in quick succession; what takes longer is no wait of the program. */
+#define URGENT_LOOKS 10
 /* Between two looks; more than that is a busy machine. */
 #define REAL_NS (20 * NS_PER_MS)
 /* Segments that are let go one by one while all are held. */
@@ -662,18 +664,30 @@ static struct err *scheduler_leave_call(struct run *run, struct thread *thread,
 				 !call->segment);
 }
 
-struct err *scheduler_take(struct run *run, const struct tracee_event *event,
-			   bool *ret_hung)
+/*
+ * Nothing can happen any more but that a wait ends: a test that polls gets there
+ * a thousand times.
+ */
+static void scheduler_set_pace(struct run *run)
 {
 	struct scheduler *scheduler = run->session->scheduler;
-	*ret_hung = false;
-	if (!scheduler || !scheduler->active || run->executed)
-		return NULL;
-	if (event->kind == TRACEE_TICK) {
-		scheduler_tick(run, ret_hung);
-		return NULL;
+	bool all =
+		scheduler_steers(scheduler) && scheduler->looks < URGENT_LOOKS;
+	for (size_t i = 0; all && i < tracee_threads(run->tracee); i++) {
+		const struct thread *thread = tracee_thread(run->tracee, i);
+		const struct sched_thread *known =
+			thread->held ? NULL
+				     : scheduler_find(scheduler, thread->tid);
+		all = thread->held || (known && known->in_call &&
+				       known->call.name && !known->expires);
 	}
-	scheduler->passes = 0;
+	tracee_tick_urgently(run->tracee, all);
+}
+
+static struct err *scheduler_take_event(struct run *run,
+					const struct tracee_event *event)
+{
+	struct scheduler *scheduler = run->session->scheduler;
 	if (event->kind == TRACEE_CLONED)
 		return scheduler_take_clone(run, event);
 	struct sched_thread *known =
@@ -690,6 +704,25 @@ struct err *scheduler_take(struct run *run, const struct tracee_event *event,
 		return scheduler_leave_call(run, event->thread, known);
 	scheduler_enter_call(scheduler, event->thread, known);
 	return NULL;
+}
+
+struct err *scheduler_take(struct run *run, const struct tracee_event *event,
+			   bool *ret_hung)
+{
+	struct scheduler *scheduler = run->session->scheduler;
+	struct err *err = NULL;
+	*ret_hung = false;
+	if (!scheduler || !scheduler->active || run->executed)
+		return NULL;
+	if (event->kind == TRACEE_TICK) {
+		scheduler->looks++;
+		scheduler_tick(run, ret_hung);
+	} else {
+		scheduler->looks = scheduler->passes = 0;
+		err = scheduler_take_event(run, event);
+	}
+	scheduler_set_pace(run);
+	return err;
 }
 
 /* ---- statements ---- */

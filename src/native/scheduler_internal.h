@@ -79,6 +79,7 @@ struct scheduler {
 	uint64_t cpu_began;
 	uint64_t yields;
 	unsigned passes; /* looks in which all rested */
+	unsigned looks;	 /* since the last event */
 	uint64_t rests_since;
 	bool failed;
 	unsigned inside_stops;

@@ -733,6 +733,14 @@ static struct err *look_at_threads(struct tracee *tracee,
 	return NULL;
 }
 
+/* @prints: it has just written something. */
+static enum tracer_pace tracee_pace(const struct tracee *tracee, bool prints)
+{
+	if (tracee->follows && tracee->urgent)
+		return TRACER_URGENT;
+	return tracee->follows || prints ? TRACER_FAST : TRACER_EASY;
+}
+
 /* Whether it has to end now; *@ret: why. */
 static bool tracee_is_late(uint64_t deadline, enum tracee_event_kind *ret)
 {
@@ -785,7 +793,7 @@ struct err *tracee_continue(struct tracee *tracee, uint64_t deadline,
 			continue;
 		}
 		bool fast = tracee->output && output_drain(tracee->output);
-		tracer_tick_faster(fast || tracee->follows);
+		tracer_set_pace(tracee_pace(tracee, fast));
 		event = (struct tracee_event){};
 		if (tracee_is_late(deadline, &event.kind))
 			TRY(tracee_stop_all(tracee));
@@ -879,12 +887,21 @@ static bool only_interrupted(const struct thread *thread)
 	       thread->waiting_status >> 16 == PTRACE_EVENT_STOP;
 }
 
+void tracee_tick_urgently(struct tracee *tracee, bool urgent)
+{
+	if (tracee->urgent == urgent)
+		return;
+	tracee->urgent = urgent;
+	tracer_set_pace(tracee_pace(tracee, false));
+}
+
 struct err *tracee_follow_threads(struct tracee *tracee, bool follow)
 {
 	if (tracee->gone || tracee->follows == follow)
 		return NULL;
 	tracee->follows = follow;
-	tracer_tick_faster(follow);
+	tracee->urgent = false;
+	tracer_set_pace(tracee_pace(tracee, false));
 	if (!follow || tracee->threads.n < 2)
 		return NULL;
 	TRY(tracee_stop_all(tracee));

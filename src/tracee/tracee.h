@@ -206,6 +206,8 @@ void tracee_remake_calls(struct tracee *tracee,
  */
 struct err *tracee_follow_threads(struct tracee *tracee,
 				  bool follow) _must_check_;
+/* The next such event is to come sooner: it is all that is waited for. */
+void tracee_tick_urgently(struct tracee *tracee, bool urgent);
 /*
  * A thread that sleeps in a system call leaves it, as if by a signal: what the
  * call returns then is a restart code, or EINTR (signal(7)).

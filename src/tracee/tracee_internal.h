@@ -97,6 +97,7 @@ struct tracee {
 	bool has_fault;
 	bool reports_faults;
 	bool follows; /* its threads: tracee_follow_threads() */
+	bool urgent;  /* tracee_tick_urgently() */
 	bool (*again)(const struct thread *thread);
 	struct poked poked;
 	unsigned late_events; /* since it should have ended */
@@ -131,7 +132,9 @@ bool status_gone(int status);
 bool tracer_take_early(struct tracer *tracer, pid_t tid);
 struct err *tracer_collect(struct tracer *tracer, bool block,
 			   bool *ret_any) _must_check_;
-void tracer_tick_faster(bool fast);
+/* How often a wait ends to look at what is not an event. */
+enum tracer_pace { TRACER_EASY, TRACER_FAST, TRACER_URGENT };
+void tracer_set_pace(enum tracer_pace pace);
 /* @group runs from now on; 0: none does. */
 void tracer_running(pid_t group);
 /* To be called at each tick while one runs. */

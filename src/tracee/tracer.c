@@ -19,6 +19,7 @@
 /* How often a wait looks at deadlines and drains output. */
 #define TICK_US 20000
 #define TICK_FAST_US 1000
+#define TICK_URGENT_US 100
 /*
  * Without a tick for that long, it was not the tested program that took the
  * time.
@@ -69,18 +70,24 @@ static void tick_every(long us)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-static bool ticking, ticking_fast;
+static bool ticking;
+static enum tracer_pace ticking_pace;
 
 static void set_ticks(void)
 {
-	tick_every(!ticking ? 0 : ticking_fast ? TICK_FAST_US : TICK_US);
+	static const long us[] = {
+		[TRACER_EASY] = TICK_US,
+		[TRACER_FAST] = TICK_FAST_US,
+		[TRACER_URGENT] = TICK_URGENT_US,
+	};
+	tick_every(ticking ? us[ticking_pace] : 0);
 }
 
-void tracer_tick_faster(bool fast)
+void tracer_set_pace(enum tracer_pace pace)
 {
-	if (fast == ticking_fast)
+	if (pace == ticking_pace)
 		return;
-	ticking_fast = fast;
+	ticking_pace = pace;
 	set_ticks();
 }
 

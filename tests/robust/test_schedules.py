@@ -229,11 +229,56 @@ def build(name="children", text=SUITE, flags=()):
     return path
 
 
+POLLING = r"""
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+static atomic_int ready;
+static void *work(void *data)
+{
+	usleep(5000);
+	ready = 1;
+	return data;
+}
+static double now(void)
+{
+	struct timespec at;
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+static void await_work(double limit, int times)
+{
+	pthread_t thread;
+	ready = 0;
+	pthread_create(&thread, NULL, work, NULL);
+	double end = now() + limit;
+	for (int i = 0; i < times && !ready && now() < end; i++)
+		usleep(1000);
+	assert(ready);
+	pthread_join(thread, NULL);
+}
+__attribute__((noinline)) void test_ten_seconds(void) { await_work(10, 1000000); }
+__attribute__((noinline)) void test_two_seconds(void) { await_work(2, 1000000); }
+__attribute__((noinline)) void test_gives_up_too_soon(void) { await_work(0.06, 1000000); }
+__attribute__((noinline)) void test_counts_too_little(void) { await_work(10, 60); }
+int main(void)
+{
+	test_ten_seconds();
+	test_two_seconds();
+	test_gives_up_too_soon();
+	test_counts_too_little();
+	return 0;
+}
+"""
+
+
 class Schedules(unittest.TestCase):
     maxDiff = None
 
-    def call(self, *words):
-        done = subprocess.run([POLYGRAPH, "schedules", "--format", "json", *words, build()], cwd=FOLDER, timeout=ONE_CALL,
+    def call(self, *words, program=None):
+        done = subprocess.run([POLYGRAPH, "schedules", "--format", "json", *words, program or build()], cwd=FOLDER, timeout=ONE_CALL,
                               capture_output=True, check=False)
         self.assertIn(done.returncode, (0, 1), done.stderr.decode(errors="replace"))
         return json.loads(done.stdout)
@@ -277,6 +322,17 @@ class Schedules(unittest.TestCase):
             again = subprocess.run(["sh", "-c", finding["replay"]], cwd=folder, env=environment, timeout=ONE_CALL,
                                    capture_output=True, check=False)
             self.assertEqual(again.returncode, 1 if finding["suite"].endswith("one") else 2, finding["replay"])
+
+
+    def test_polling(self):
+        """Waiting up to ten seconds costs a second of the test's own time, and that is no real one."""
+        report = self.call(program=build("polling", POLLING))
+        findings = {finding["test"]: finding for finding in report["findings"]}
+        self.assertEqual(set(findings), {"test_gives_up_too_soon", "test_counts_too_little"})
+        self.assertEqual({finding["direction"] for finding in findings.values()}, {"late"})
+        self.assertLessEqual(abs(findings["test_gives_up_too_soon"]["margin"] - 0.06), 0.03)
+        self.assertLessEqual(report["schedules"]["runs"], 100)
+        self.assertFalse([limit for limit in report["limits"] if "ran out" in limit], report["limits"])
 
 
 def prepare(polygraph, folder):
