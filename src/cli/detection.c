@@ -32,6 +32,8 @@
 #define BUDGET_SUITES 10
 /* A part of it that is left for the report, and for what takes longer. */
 #define DEFAULT_SPARE 20
+/* Where no more than this part of it is left, it was spent. */
+#define TURN_PART 10
 /* How much longer one is suggested where it was spent. */
 #define BUDGET_MORE 5
 
@@ -463,16 +465,57 @@ uint64_t detection_share(const struct detection *detection)
 	uint64_t now = clock_now(), deadline = detection->deadline;
 	size_t later = 0;
 	for (size_t i = (size_t)(detection->step - detection->steps) + 1;
-	     detection->steps[i].detector; i++)
-		later += detection->states[i] && !detection->steps[i].hidden;
+	     detection->steps[i].detector && !detection->last_turns; i++) {
+		const struct detector *detector = detection->steps[i].detector;
+		later += detection->states[i] && !detection->steps[i].hidden &&
+			 (!detector->has_work || detector->has_work(detection));
+	}
 	return deadline > now && later
 		       ? deadline - (deadline - now) * later / (later + 2)
 		       : deadline;
 }
 
+/* Others may leave some of the budget. */
+static bool may_go_on(const struct detection *detection, size_t step)
+{
+	const struct detector *detector = detection->steps[step].detector;
+	uint64_t now = clock_now();
+	return detection->states[step] && !detection->left_out[step] &&
+	       detector->wants_more &&
+	       detector->wants_more(detection->states[step]) &&
+	       detection->deadline > now &&
+	       detection->deadline - now > detection->budget_ns / TURN_PART;
+}
+
+/* Once more, with all that is left. */
+static struct err *take_last_turn(struct detection *detection, size_t step,
+				  struct err **ret_failed)
+{
+	const struct detector *detector = detection->steps[step].detector;
+	void *state = detection->states[step];
+	detection->step = &detection->steps[step];
+	if (!*ret_failed && may_go_on(detection, step)) {
+		log_debug(LOG_CLI, "%s: takes what is left of the budget",
+			  detector->name);
+		TRY(detector->begin_again(detection, state));
+		*ret_failed =
+			find_step(detection, state, &detection->left_out[step]);
+		run_facts_phase_end(&detection->facts,
+				    detection->suite
+					    ? suite_executions(detection->suite)
+					    : 0);
+		if (detector->end)
+			detector->end(detection, state, *ret_failed);
+	}
+	return detector->say_limits && !detection->left_out[step]
+		       ? detector->say_limits(detection, state)
+		       : NULL;
+}
+
 static struct err *detection_find_all(struct detection *detection)
 {
 	_cleanup_(err_destroyp) struct err *failed = NULL;
+	bool waits[DETECTION_STEPS_MAX] = {};
 	if (detection->values->state.budget_ns)
 		set_budget(detection, detection->values->state.budget_ns);
 	for (size_t i = 0; detection->steps[i].detector; i++) {
@@ -508,8 +551,15 @@ static struct err *detection_find_all(struct detection *detection)
 		    (!detection->suite || !detection->collect.finished ||
 		     sandboxing_begins_again()))
 			break;
-		if (detector->say_limits && !detection->left_out[i])
+		waits[i] = !failed && may_go_on(detection, i);
+		if (detector->say_limits && !detection->left_out[i] &&
+		    !waits[i])
 			TRY(detector->say_limits(detection, state));
+	}
+	detection->last_turns = true;
+	for (size_t i = 0; i < DETECTION_STEPS_MAX; i++) {
+		if (waits[i])
+			TRY(take_last_turn(detection, i, &failed));
 	}
 	return take_ptr(failed);
 }

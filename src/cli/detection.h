@@ -108,6 +108,13 @@ struct detector {
 	 * Its turn is over, or there was none. @failed: it, or one before it.
 	 */
 	void (*end)(struct detection *detection, void *state, bool failed);
+	/*
+	 * It stopped because its share of the budget was spent. What the others
+	 * leave of it is for another turn, from the beginning: what it learnt is
+	 * stored. begin_again() empties the state.
+	 */
+	bool (*wants_more)(const void *state);
+	struct err *(*begin_again)(struct detection *detection, void *state);
 	/* What was not done, and why; also where find() had no turn. */
 	struct err *(*say_limits)(struct detection *detection, void *state);
 	/*
@@ -146,6 +153,7 @@ struct detection {
 	bool left_out
 		[DETECTION_STEPS_MAX];	/* it could not run: a limit says so */
 	bool open[DETECTION_STEPS_MAX]; /* there was more to do: the same */
+	bool last_turns;		/* the budget is not shared any more */
 	struct earlier_list earlier[DETECTION_STEPS_MAX];
 	const struct detection_step *step; /* whose turn it is */
 	size_t opened;	   /* the step that the suite was opened for */

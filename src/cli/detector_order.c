@@ -61,6 +61,8 @@ struct order_state {
 	char matters[64]; /* options that facts depend on */
 	/* Findings of earlier runs, as the search tries them again; by place. */
 	VEC(struct order_earlier) again;
+	/* Of a turn before this one, whose results are known by now. */
+	uint64_t executed_before, known_before;
 };
 
 static bool is_random(const struct detection *detection)
@@ -155,6 +157,15 @@ static void order_judge_earlier(const struct detection *detection _unused_,
 		earlier->data[i].tried = state->again.data[i].tried;
 }
 
+static void order_free(void *data)
+{
+	struct order_state *state = data;
+	order_result_free(&state->result);
+	for (size_t i = 0; i < state->again.n; i++)
+		vec_free(&state->again.data[i].prefix);
+	vec_free(&state->again);
+}
+
 /* ---- facts, under the options that they depend on ---- */
 
 struct order_facts {
@@ -229,6 +240,10 @@ static struct err *order_search(struct detection *detection, void *data)
 	struct err *err = order_find(detection->suite, detection->order.data,
 				     detection->order.n, detection->pollution,
 				     &options, &observer, &state->result);
+	if (state->executed_before) {
+		state->result.reach.executions += state->executed_before;
+		state->result.reach.known = state->known_before;
+	}
 	return collect_end(&detection->collect, err);
 }
 
@@ -241,6 +256,25 @@ static void order_end(struct detection *detection, void *data, bool failed)
 	if (err)
 		log_warn("files were not restored: %s", err_message(err));
 	err_destroy(err);
+}
+
+static bool order_wants_more(const void *data)
+{
+	const struct order_state *state = data;
+	const char *why = state->result.reach.why;
+	return state->searched && why && !strcmp(why, "budget");
+}
+
+static struct err *order_begin_again(struct detection *detection, void *data)
+{
+	struct order_state *state = data;
+	const struct order_reach before = state->result.reach;
+	order_free(state);
+	*state = (struct order_state){
+		.executed_before = before.executions + state->executed_before,
+		.known_before = before.known,
+	};
+	return order_prepare(detection, state);
 }
 
 /* ---- what was left open ---- */
@@ -357,15 +391,6 @@ static void order_keep(struct detection *detection, void *data)
 			    detection->findings.n);
 }
 
-static void order_free(void *data)
-{
-	struct order_state *state = data;
-	order_result_free(&state->result);
-	for (size_t i = 0; i < state->again.n; i++)
-		vec_free(&state->again.data[i].prefix);
-	vec_free(&state->again);
-}
-
 const struct detector detector_order = {
 	.name = "order",
 	.agent = SUITE_AGENT_STATE,
@@ -374,6 +399,8 @@ const struct detector detector_order = {
 	.begin = order_begin,
 	.find = order_search,
 	.end = order_end,
+	.wants_more = order_wants_more,
+	.begin_again = order_begin_again,
 	.say_limits = order_say_limits,
 	.judge_earlier = order_judge_earlier,
 	.add = order_add,

@@ -95,6 +95,31 @@ class Budget(Ends):
         status, found = self.findings("order", "--budget", "50ms")
         self.assertEqual((status, found), (0, {}))
 
+    def test_what_others_leave(self):
+        """Orders, which stopped after their share, go on with what the other detectors did not need."""
+        tests = [f"__attribute__((noinline)) int test_{i}(void) {{ return use({i}); }}\n" for i in range(80)]
+        (self.room / "pairs.c").write_text(
+            "#include <pthread.h>\n#include <unistd.h>\nstatic volatile int slots[80];\n"
+            "static void *work(void *data) { return data; }\n"
+            "static int use(int own) { int sum = 0; for (int i = 0; i < 80; i++) sum += slots[i]; slots[own] = 1; usleep(4000);"
+            " return sum > 100; }\n" + "".join(tests) +
+            "__attribute__((noinline)) int test_thread(void) { pthread_t t; pthread_create(&t, 0, work, 0);"
+            " return pthread_join(t, 0); }\n"
+            "int main(void) { return test_thread() + " + " + ".join(f"test_{i}()" for i in range(80)) + "; }\n")
+        subprocess.run(["gcc", "-g", "-O0", "-pthread", "-o", "pairs", "pairs.c"], cwd=self.room, check=True)
+        budget = 10
+        self.run_it("check", "--no-choices", "--no-readers", "--budget", f"{budget}s", "-o", "report.json", "./pairs")
+        report = json.loads((self.room / "report.json").read_text())
+        phases = report["run"]["phases"]
+        spent = phases[-1]["start"] + phases[-1]["seconds"]
+        self.assertIn(f"(budget {budget}s)", " ".join(report["limits"]))
+        self.assertGreater(spent, 0.85 * budget)
+        names = [phase["name"] for phase in phases]
+        if names[-1] == "order":  # where the machine was too busy, nothing was left
+            self.assertEqual(names.count("order"), 2)
+            self.assertEqual(report["order"]["known"], 0)
+            self.assertEqual(len([limit for limit in report["limits"] if "pairs explored" in limit]), 1, report["limits"])
+
 
 class Interrupt(Ends):
     def test_status(self):
