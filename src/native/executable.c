@@ -317,12 +317,15 @@ void executable_judge_end(struct session *session, const struct run *run,
 			    "the program ended badly after its last test: %s",
 			    run_end_text(run));
 	else if (state == RUN_GONE && run->exit_status &&
-		 run->framework->exit_status_counts && !session->unhappy &&
-		 !session->told_blamed)
+		 run->framework->exit_status_counts && !session->unhappy)
 		suite_limit(session->observer,
 			    "the program ended with %s although no test "
-			    "failed; --alone shows which test causes it",
-			    run_end_text(run));
+			    "failed; %s",
+			    run_end_text(run),
+			    inlined_tests(session)
+				    ? "one that was inlined into the runner "
+				      "may have"
+				    : "--alone shows which test causes it");
 	else if (state == RUN_GONE && run->exit_status && run->failed_outside &&
 		 !session->unhappy)
 		suite_limit(session->observer,

@@ -63,10 +63,15 @@ bool inlined_is_blamed(struct run *run, pid_t tid, const char *what)
 	return true;
 }
 
+bool inlined_may_have_failed(struct session *session)
+{
+	return verdict_is_known(session) && inlined_tests(session);
+}
+
 bool inlined_explains_status(struct run *run)
 {
 	struct session *session = run->session;
-	if (!inlined_tests(session) || !verdict_is_known(session))
+	if (!inlined_may_have_failed(session))
 		return false;
 	if (!session->told_blamed)
 		suite_limit(session->observer,

@@ -19,5 +19,10 @@ size_t inlined_tests(struct session *session);
  * that is said, with @what it does.
  */
 bool inlined_is_blamed(struct run *run, pid_t tid, const char *what);
-/* The same of an exit status, where all other tests are judged by something else. */
+/*
+ * Where all other tests are judged by something else, a bad exit status is none of
+ * theirs: of one of these, or of the runner.
+ */
+bool inlined_may_have_failed(struct session *session);
+/* Is that so of how the program ended? Then it is said. */
 bool inlined_explains_status(struct run *run);

@@ -382,15 +382,17 @@ static void run_blame_held(struct run *run)
 {
 	_cleanup_(freep) char *text = NULL;
 	if (!run->holds || run->killed_by || !run->exit_status ||
-	    !verdict_status_counts(run->session) ||
-	    inlined_explains_status(run))
+	    !verdict_status_counts(run->session))
 		return;
+	bool inlined = inlined_may_have_failed(run->session);
 	verdict_surprised(run->session);
 	run->held.outcome = OUTCOME_FAIL;
-	run->held.unsure = run->blind;
+	run->held.unsure = run->blind || inlined;
 	if (asprintf(&text, "the program ended with %s%s", run_end_text(run),
-		     run->blind ? "; which of its tests failed is not known"
-				: "") >= 0)
+		     inlined	  ? "; a test that was inlined into the runner "
+				    "may have failed: build with -fno-inline"
+		     : run->blind ? "; which of its tests failed is not known"
+				  : "") >= 0)
 		run->held.message = take_ptr(text);
 }
 

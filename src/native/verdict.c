@@ -406,7 +406,8 @@ bool verdict_status_counts(const struct session *session)
 
 void verdict_surprised(struct session *session)
 {
-	if (session->verdict)
+	/* What those do that were inlined shows in no foresight. */
+	if (session->verdict && !inlined_may_have_failed(session))
 		session->verdict->surprised = true;
 }
 

@@ -2,7 +2,8 @@
  * Two tests of this runner become part of it where the compiler may (test_uses and
  * test_hears): one crashes, the other fails, where only some of the others ran before.
  * With -DAPART they are functions as all others, and the orders are theirs. With
- * -DENDS test_ends makes the program crash when it ends, which is its own doing.
+ * -DFAILS test_hears fails in the program's own order, too. With -DENDS test_ends makes
+ * the program crash when it ends, which is its own doing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,9 @@ static FUNCTION void test_loud(void)
 
 static PART void test_hears(void)
 {
+#ifdef FAILS
+	CHECK(!opened);
+#endif
 	CHECK(!quiet);
 	KEEP();
 }

@@ -50,10 +50,19 @@ class Inlined(unittest.TestCase):
     def test_orders(self):
         for flags in BUILDS:
             with self.subTest(build=" ".join(flags)):
-                report = self.report(flags, "run", "--reverse")
-                self.assertEqual({test["outcome"] for test in report["tests"]}, {"pass"})
-                self.assertIn("one that was inlined into the runner may have", " ".join(report["limits"]))
+                failed = [test["failure"]["message"] for test in self.report(flags, "run", "--reverse")["tests"]
+                          if test["outcome"] != "pass"]
+                self.assertEqual(failed, ["the program ended with exit status 1; a test that was inlined into the runner "
+                                          "may have failed: build with -fno-inline"])
                 self.assertEqual(self.misled(flags), set())
+
+    def test_fails(self):
+        """A program that ends badly does not pass, whoever it was."""
+        for flags in BUILDS:
+            with self.subTest(build=" ".join(flags)):
+                report = self.report((*flags, "-DFAILS"), "check", "--fresh")
+                self.assertEqual([test["outcome"] for test in report["tests"]].count("fail"), 1)
+                self.assertEqual([finding for finding in report["findings"] if finding["kind"] != "pollution"], [])
 
     def test_apart(self):
         """The twin: tests of their own."""
