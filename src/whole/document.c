@@ -14,7 +14,6 @@
 #include "base/str.h"
 
 #define DOCUMENT_MAX ((size_t)1 << 30)
-#define NESTING_MAX 200
 #define STATUS_OF_INTERRUPT 130
 /* Members of a report that are those of the whole, too. */
 static const char *const joined[] = { "schema", "polygraph", "suite",
@@ -54,34 +53,6 @@ void document_free(struct document *document)
 }
 
 /* ---- one suite ---- */
-
-/*
- * Files are written as seen from where the suite ran; here as seen from where we
- * are. @depth: foreign JSON may be nested as deeply as jansson reads it.
- */
-static struct err *move_files(json_t *value, const char *folder, int depth)
-{
-	const char *key;
-	json_t *member;
-	size_t i;
-	if (depth > NESTING_MAX)
-		return NULL;
-	json_array_foreach(value, i, member)
-		TRY(move_files(member, folder, depth + 1));
-	json_object_foreach(value, key, member)
-	{
-		if (strcmp(key, "file") || !json_is_string(member)) {
-			TRY(move_files(member, folder, depth + 1));
-			continue;
-		}
-		_cleanup_(freep) char *shown = NULL;
-		TRY(path_display(folder, json_string_value(member), &shown));
-		_cleanup_(freep) char *text = str_utf8(shown, strlen(shown));
-		if (!text || json_string_set(member, text))
-			return err_nomem();
-	}
-	return NULL;
-}
 
 /* What runs the suite again does so where it ran; results are here. */
 static struct err *move_replay(json_t *finding, const char *folder)
@@ -136,6 +107,7 @@ static struct err *document_add_members(struct document *document,
 					const char *key, const json_t *list,
 					const char *name, const char *folder)
 {
+	_cleanup_(json_freep) json_t *entries = json_array();
 	size_t i;
 	json_t *member;
 	json_array_foreach(list, i, member)
@@ -146,11 +118,13 @@ static struct err *document_add_members(struct document *document,
 			json_pack("{s:s}", "suite", name);
 		if (!entry || json_object_update_missing(entry, member))
 			return err_nomem();
-		TRY(move_files(entry, folder, 0));
 		TRY(move_replay(entry, folder));
-		if (json_array_append(document_list_of(document, key), entry))
+		if (json_array_append(entries, entry))
 			return err_nomem();
 	}
+	TRY(document_move_places(entries, folder));
+	if (json_array_extend(document_list_of(document, key), entries))
+		return err_nomem();
 	return NULL;
 }
 

@@ -13,6 +13,9 @@ json_t *document_list_of(const struct document *document, const char *key);
 const char *document_text_of(const json_t *object, const char *key);
 bool document_is_known(const json_t *finding);
 
+/* Of tests or findings of a suite that ran in @folder. */
+struct err *document_move_places(json_t *list, const char *folder) _must_check_;
+
 /* Sets "run"; suites and findings are complete. */
 struct err *document_set_run(struct document *document) _must_check_;
 

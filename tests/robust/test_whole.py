@@ -178,13 +178,19 @@ class Whole(unittest.TestCase):
         """As where it is given alone: else a build would be green over what its executable is not."""
         (self.folder / "hand.c").write_text(HAND)
         subprocess.run(["cc", "-g", "-O0", "-o", self.build / "hand", self.folder / "hand.c"], check=True)
-        self.write_list([f'add_test(hand "{self.build}/hand")'])
+        self.write_list([f'add_test(hand "{self.build}/hand")',
+                         f'set_tests_properties(hand PROPERTIES WORKING_DIRECTORY "{self.build}/sub")'])
         alone = self.report("check", "--no-choices", "--no-schedules", "build/hand", status=1)
         report = self.check("--no-choices", "--no-schedules")
         self.assertEqual([finding[1:] for finding in self.found(report)],
                          sorted((finding["kind"], finding["test"], finding["id"]) for finding in alone["findings"]))
         self.assertEqual([finding["test"] for finding in report["findings"] if finding["kind"] == "order-dependent"],
                          ["test_is_zero"])
+        # It ran in another folder; sentences name files as seen from here.
+        for key in ("message", "headline", "reason", "hint"):
+            self.assertEqual({finding["id"]: finding[key] for finding in report["findings"]},
+                             {finding["id"]: finding[key] for finding in alone["findings"]})
+        self.assertIn("level (hand.c:3)", " ".join(finding["hint"] for finding in report["findings"]))
         report = self.check("--no-choices", "--no-schedules", "--no-inside", status=0)
         self.assertEqual([test["name"] for test in report["tests"]], ["hand"])
 
