@@ -82,6 +82,10 @@ static const struct option output_options[] = {
 	{ "color", 0, OPTION_CHOICE, FIELD(color), .value = "WHEN",
 	  .choices = colors,
 	  .help = "auto (default: on a terminal), always or never" },
+	{ "all", 0, OPTION_FLAG, FIELD(all),
+	  .help = "as text, also list what nobody is expected to act on: "
+		  "findings of low severity that mislead no test (default: "
+		  "they are counted in a line)" },
 	{ "quiet", 'q', OPTION_FLAG, FIELD(quiet),
 	  .often = true,
 	  .help = "only the results: no progress, no warnings" },

@@ -31,6 +31,7 @@ struct common_options {
 	struct option_list formats;
 	struct option_list outputs;
 	unsigned color; /* enum color */
+	bool all;
 	bool quiet;
 	bool verbose;
 	/* sandbox */

@@ -231,7 +231,9 @@ struct err *outputs_choose(const struct common_options *common,
 			   const char *kind, struct outputs *ret)
 {
 	_cleanup_(outputs_freep) struct outputs outputs = {
-		.style = { .verbose = common->verbose, .quiet = common->quiet },
+		.style = { .all = common->all,
+			   .verbose = common->verbose,
+			   .quiet = common->quiet },
 		.color = common->color,
 	};
 	TRY(output_pair_formats(common, kind, &outputs));

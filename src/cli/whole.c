@@ -169,7 +169,7 @@ static bool is_passed_on(const char *name)
 		"budget",   "config",	       "help",
 		"order",    "version",	       "since",
 		"store",    "shard-weights",   "dry-run",
-		"baseline", "update-baseline",
+		"baseline", "update-baseline", "all",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		if (!strcmp(others[i], name))

@@ -135,6 +135,7 @@ struct report {
 struct report_style {
 	bool color;
 	size_t columns; /* of the terminal; 0: there is none, nothing is cut */
+	bool all;	/* also what nobody is expected to act on */
 	bool verbose;	/* everything */
 	bool quiet;	/* only what matters */
 };

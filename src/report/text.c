@@ -312,20 +312,28 @@ static struct err *write_blocks(const struct report *report,
 				const struct causes *causes,
 				const struct report_style *style, FILE *out)
 {
-	size_t shown = 0, more = 0;
+	size_t shown = 0, more = 0, minor = 0;
 	for (size_t i = 0; i < causes->n; i++) {
-		if (!causes->data[i].fresh)
+		const struct cause *cause = &causes->data[i];
+		if (!cause->fresh)
 			continue;
+		if (!style->all && !report->in_replay &&
+		    verdict_is_minor(cause->severity, cause->misled.n,
+				     verdict_counts(cause, report->fail_on))) {
+			minor++;
+			continue;
+		}
 		if (shown == BLOCKS_MAX) {
 			more++;
 			continue;
 		}
 		shown++;
-		TRY(block_write(&causes->data[i], report, style, out));
+		TRY(block_write(cause, report, style, out));
 	}
 	if (more)
 		fprintf(out, INDENT "… and %zu more (shown with --verbose)\n",
 			more);
+	verdict_tell_minor(minor, shown, style, out);
 	return NULL;
 }
 

@@ -114,6 +114,25 @@ struct err *verdict_judge(const struct report *report,
 	return count_failing(report, &ret->failing);
 }
 
+bool verdict_is_minor(enum finding_severity severity, size_t misled,
+		      bool counts)
+{
+	return severity == FINDING_LOW && !misled && !counts;
+}
+
+void verdict_tell_minor(size_t minor, bool more,
+			const struct report_style *style, FILE *out)
+{
+	bool one = minor == 1;
+	if (!minor || style->quiet)
+		return;
+	fprintf(out, "%s%zu %sproblem%s of low severity %s not listed (%s)%s\n",
+		style->color ? DIM : "", minor, more ? "more " : "",
+		one ? "" : "s", one ? "is" : "are",
+		one ? "--all lists it" : "--all lists them",
+		style->color ? RESET : "");
+}
+
 int verdict_status(const struct report_verdict *verdict)
 {
 	return verdict->counted			    ? 1

@@ -40,6 +40,15 @@ static inline bool verdict_counts(const struct cause *cause, unsigned fail_on)
 {
 	return cause->fresh && (unsigned)cause->fresh_severity >= fail_on;
 }
+/*
+ * What nobody is expected to act on: it misleads no test, its severity is low, and
+ * the exit status does not follow from it. Text has their number in a line.
+ */
+bool verdict_is_minor(enum finding_severity severity, size_t misled,
+		      bool counts);
+/* "2 more problems of low severity are not listed (--all lists them)" */
+void verdict_tell_minor(size_t minor, bool more,
+			const struct report_style *style, FILE *out);
 /* 0; 1: problems that count; 3: tests that fail on their own. */
 int verdict_status(const struct report_verdict *verdict);
 /* Problems by severity, as JSON; NULL: no memory. */

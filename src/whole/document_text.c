@@ -221,22 +221,30 @@ static struct err *document_write_blocks(const struct document_blocks *blocks,
 					 const struct report_style *style,
 					 FILE *out)
 {
-	size_t shown = 0, more = 0;
+	size_t shown = 0, more = 0, minor = 0;
 	for (size_t i = 0; i < blocks->n; i++) {
-		if (!blocks->data[i].fresh)
+		const struct document_block *block = &blocks->data[i];
+		if (!block->fresh)
 			continue;
+		if (!style->all &&
+		    verdict_is_minor(block->severity, block->misled,
+				     block->counts)) {
+			minor++;
+			continue;
+		}
 		if (shown == DOCUMENT_BLOCKS_MAX) {
 			more++;
 			continue;
 		}
 		shown++;
-		fputs(blocks->data[i].text, out);
+		fputs(block->text, out);
 		if (!style->quiet)
-			TRY(write_where(&blocks->data[i], out));
+			TRY(write_where(block, out));
 	}
 	if (more)
 		fprintf(out, INDENT "… and %zu more (shown with --verbose)\n",
 			more);
+	verdict_tell_minor(minor, shown, style, out);
 	return NULL;
 }
 

@@ -103,6 +103,19 @@ class Newcomer(unittest.TestCase):
         (self.shop / "report.json").unlink()
         self.check_cards({test: re.search(r"\[(.*)\]", block[0]).group(1) for test, block in self.blocks(text)[0].items()})
 
+    def test_all(self):
+        """What nobody is expected to act on is counted, unless it is asked for, or fails the run."""
+        (self.shop / "few.c").write_text("static int calls;\nvoid test_counts(void) { calls++; }\nvoid test_fine(void) { }\n"
+                                         "int main(void) { test_counts(); test_fine(); return 0; }\n")
+        subprocess.run(["cc", "-g", "-O0", "-o", "few", "few.c"], cwd=self.shop, check=True)
+        said = self.polygraph("pollution", "./few", status=0)
+        self.assertIn("1 problem of low severity is not listed (--all lists it)\n", said)
+        self.assertNotIn("calls: 0 → 1", said)
+        for words, status in ((["--all"], 0), (["--fail-on", "low"], 1)):
+            said = self.polygraph("pollution", *words, "./few", status=status)
+            self.assertRegex(said, r"(?m)^low     test_counts leaves calls: 0 → 1  \[pollution-\w+\]$")
+            self.assertNotIn("not listed", said)
+
     def test_verbose(self):
         """It says more of what was found, and nothing of how that is done: that is what the log is for."""
         words = [POLYGRAPH, "pollution", "--verbose", "./shop_test"]

@@ -206,6 +206,10 @@ class Whole(unittest.TestCase):
             shutil.copy2(self.build / "low_test", self.build / f"low{number}_test")
         words = ("check", "--no-choices", "--no-schedules", "--program", "build/same*_test", "--program", "build/low?_test")
         said = self.run_it(*words, status=1).stdout
+        self.assertNotIn("\nlow ", said)
+        self.assertIn("\n1 more problem of low severity is not listed (--all lists it)\n", said)
+        said = self.run_it(*words, "--all", status=1).stdout
+        self.assertNotIn("not listed", said)
         *lines, verdict = said.splitlines()
         heads = [line for line in lines if not line.startswith(" ")]
         self.assertRegex(heads[0], r"^high    group/is_zero fails after group/raises, passes alone  \[order-[0-9a-f]{12}\]$")
