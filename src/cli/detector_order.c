@@ -8,6 +8,10 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "cli/detection.h"
+#include "repair/repair.h"
+
+/* Findings whose hint names a call. */
+#define SUGGESTIONS_MAX 8
 
 #define FIELD(member) .offset = offsetof(struct detection_options, member)
 
@@ -195,6 +199,46 @@ static void put_order_fact(void *data, const char *key, const void *value,
 
 /* ---- the search ---- */
 
+/*
+ * For hints: what may put back the variables that tests are misled by. Only of the
+ * first few, since nobody puts in more calls before the next run; and a hint is not
+ * worth a failure.
+ */
+static void order_suggest(struct detection *detection,
+			  struct order_state *state, uint64_t deadline)
+{
+	const struct repair_settings settings = {
+		.watch = &detection->watch.watch,
+	};
+	size_t left = SUGGESTIONS_MAX;
+	for (size_t i = 0; i < state->result.findings.n && left; i++) {
+		struct dependence *dependence =
+			dependence_of(&state->result.findings.data[i])
+				? state->result.findings.data[i].evidence
+				: NULL;
+		if (!dependence || dependence->class != ORDER_VICTIM ||
+		    !dependence->polluted.n || dependence->failing.n < 2 ||
+		    !dependence->left.path ||
+		    dependence->left.change.where != CHANGE_MEMORY ||
+		    (deadline && clock_now() > deadline))
+			continue;
+		const struct repair_request request = {
+			.class = dependence->class,
+			.test = dependence->test,
+			.failing = dependence->failing,
+			.passing = dependence->passing,
+			.polluted = dependence->polluted,
+		};
+		left--;
+		struct err *err =
+			repair_suggest(detection->suite, &request, &settings,
+				       &dependence->left.call);
+		if (err)
+			log_debug(LOG_REPAIR, "%s", err_message(err));
+		err_destroy(err);
+	}
+}
+
 static struct err *order_search(struct detection *detection, void *data)
 {
 	struct order_state *state = data;
@@ -244,6 +288,8 @@ static struct err *order_search(struct detection *detection, void *data)
 		state->result.reach.executions += state->executed_before;
 		state->result.reach.known = state->known_before;
 	}
+	if (!err)
+		order_suggest(detection, state, options.deadline);
 	return collect_end(&detection->collect, err);
 }
 

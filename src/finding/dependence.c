@@ -28,6 +28,7 @@ void dependence_free(struct dependence *dependence)
 	free(dependence->left.path);
 	free(dependence->left.before);
 	free(dependence->left.after);
+	free(dependence->left.call);
 }
 
 static void dependence_destroy(void *evidence)

@@ -63,6 +63,7 @@ struct dependence {
 		struct change change;
 		size_t test;
 		char *path, *before, *after;
+		char *call; /* that may put it back, "f(…)"; NULL: unknown */
 	} left;
 };
 

@@ -523,12 +523,15 @@ static struct err *hint_dependence(const struct finding *finding,
 		return str_append(str, " does");
 	}
 	TRY(append_restore(str, &change, by, framework));
-	return change.where == CHANGE_MEMORY && change.language == HINT_C
-		       ? str_appendf(str,
-				     "; 'polygraph repair %s' looks for a "
-				     "call that does it",
-				     finding->id)
-		       : NULL;
+	if (change.where != CHANGE_MEMORY || change.language != HINT_C)
+		return NULL;
+	if (dependence->left.call) {
+		TRY(str_append(str, "; "));
+		TRY(words_append(str, dependence->left.call));
+		TRY(str_append(str, " may do that"));
+	}
+	return str_appendf(str, "; 'polygraph repair %s' looks for the call",
+			   finding->id);
 }
 
 static struct err *hint_flaky(const struct finding *finding, struct str *str)

@@ -12,6 +12,8 @@
 
 #define FAR ((unsigned)-1)
 #define FAR_SCORE 40
+/* Further away is no more than a guess. */
+#define LIKELY_MAX 4
 /* Alternatives for one argument, and calls of one function. */
 #define VALUES_MAX 10
 #define CALLS_MAX 48
@@ -441,6 +443,74 @@ struct err *candidates_from_functions(const struct candidate_input *input,
 	log_debug(LOG_REPAIR, "%zu functions, %zu candidates", all->functions.n,
 		  ret->n);
 	return NULL;
+}
+
+/* ---- the likeliest ---- */
+
+/* Does it clean up, as far as its name and type say? A query does not. */
+static bool is_cleaning(const struct candidate_input *input,
+			const struct routine *routine)
+{
+	return name_score(routine->name) <= NAMES_CLEANING &&
+	       (routine->n || routine->result.kind == ROUTINE_VOID) &&
+	       can_be_named(input, routine) &&
+	       !candidate_is_runners(input, routine);
+}
+
+struct likeliest {
+	const struct routine *routine;
+	unsigned score;
+	struct object_way object; /* "Bus::get()."; "": none */
+};
+
+static void consider(struct likeliest *best, const struct routine *routine,
+		     unsigned distance, const struct object_way *object)
+{
+	unsigned score = candidate_score(routine, distance);
+	if (distance > LIKELY_MAX || (best->routine && score >= best->score))
+		return;
+	best->routine = routine;
+	best->score = score;
+	best->object = *object;
+}
+
+struct err *candidates_likeliest(const struct candidate_input *input,
+				 char **ret)
+{
+	const struct routines *all = &input->code->routines;
+	_cleanup_(freep) unsigned *distances = NULL;
+	static const struct object_way none;
+	struct likeliest best = {};
+	TRY(candidates_rank(input, &distances));
+	BUG_ON(!distances);
+	for (size_t i = 0; i < all->functions.n; i++) {
+		const struct routine *routine = &all->functions.data[i];
+		struct object_way objects[OBJECTS_MAX];
+		if (!is_cleaning(input, routine))
+			continue;
+		if (!routine->owner) {
+			consider(&best, routine, distances[i], &none);
+			continue;
+		}
+		size_t n =
+			find_objects(input, routine->owner, distances, objects);
+		for (size_t j = 0; j < n; j++)
+			consider(&best, routine,
+				 objects[j].distance == FAR
+					 ? distances[i]
+					 : MIN(distances[i],
+					       objects[j].distance + 1),
+				 &objects[j]);
+	}
+	if (!best.routine)
+		return NULL;
+	const char *name = best.routine->name;
+	if (best.routine->owner) {
+		for (const char *at = name; (at = strstr(at, "::"));)
+			name = at += 2;
+	}
+	return str_format(ret, "%s%s(%s)", best.object.text, name,
+			  best.routine->n ? "…" : "");
 }
 
 /* ---- fixtures of the test's own file ---- */

@@ -57,6 +57,12 @@ struct err *candidates_from_state(const struct candidate_input *input,
 /* Calls of the program's functions. */
 struct err *candidates_from_functions(const struct candidate_input *input,
 				      struct candidate_list *ret) _must_check_;
+/*
+ * The likeliest function among them that cleans up, by its name and code, as a call
+ * of it is written: "pool_close(…)". *@ret stays NULL where none is.
+ */
+struct err *candidates_likeliest(const struct candidate_input *input,
+				 char **ret) _must_check_;
 /* What its file calls around all tests: clean-up, then set-up again. */
 struct err *candidates_from_fixtures(const struct candidate_input *input,
 				     struct candidate_list *ret) _must_check_;

@@ -103,6 +103,14 @@ struct err *repair_search(struct suite *suite,
 			  const struct repair_settings *settings,
 			  struct repair_plan *plan) _must_check_;
 /*
+ * A function that may put back what was polluted, as a call of it is written:
+ * "Bus::get().remove(…)". Nothing is tried; *@ret stays NULL where none shows.
+ */
+struct err *repair_suggest(struct suite *suite,
+			   const struct repair_request *request,
+			   const struct repair_settings *settings,
+			   char **ret) _must_check_;
+/*
  * Builds each way in turn until one is proven. The suite is closed by now; the
  * files are as before afterwards.
  */

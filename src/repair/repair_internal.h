@@ -55,7 +55,8 @@ struct search {
 	bool raw; /* there is nothing to compile, and @why_not says why */
 	const char *why_not;
 	size_t uncompiled; /* stages of which nothing compiles */
-	char *missing;	   /* a sentence about a function that is not there */
+	/* A sentence about a function that is not there; of a hint: the call. */
+	char *missing;
 };
 
 /* Source of a test, and its body; *@ret_found false: not known. */
@@ -63,6 +64,9 @@ struct err *search_read_test(const struct search *search, size_t number,
 			     struct source_file *ret,
 			     struct source_span *ret_body,
 			     bool *ret_found) _must_check_;
+/* Names of files as the test's source has its own. */
+void search_settle_files(struct search *search);
+void search_free(struct search *search); /* its parts */
 bool search_has_ended(const struct search *search);
 /* Compiles and tries some; *@helped: each of them. */
 struct err *search_try_some(struct search *search,

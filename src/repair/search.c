@@ -58,7 +58,7 @@ struct err *search_read_test(const struct search *search, size_t number,
 }
 
 /* Names of files as the source has its own. */
-static void settle_files(struct search *search)
+void search_settle_files(struct search *search)
 {
 	const char *own = search->source.path;
 	struct routines *all = &search->code.routines;
@@ -498,7 +498,7 @@ static struct err *search_prepare(struct search *search)
 		search->raw = true;
 		return NULL;
 	}
-	settle_files(search);
+	search_settle_files(search);
 	TRY(source_declarations(&search->source, &search->declarations));
 	struct err *err =
 		compiler_find(&search->source, &search->code,
@@ -562,7 +562,7 @@ static struct err *search_try(struct search *search)
 	return NULL;
 }
 
-static void search_free(struct search *search)
+void search_free(struct search *search)
 {
 	source_free(&search->source);
 	suite_code_free(&search->code);

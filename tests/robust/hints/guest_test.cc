@@ -18,6 +18,7 @@ public:
 		return registry;
 	}
 	void add(const std::string &name, int kilos) { carriers_[name].kilos = kilos; }
+	bool remove(const std::string &name) { return carriers_.erase(name) != 0; }
 	size_t size() const { return carriers_.size(); }
 
 private:
@@ -42,6 +43,12 @@ TEST(Visitor, IsGuest)
 TEST(Carriers, AreNone)
 {
 	EXPECT_EQ(Registry::instance().size(), 0u);
+}
+
+TEST(Carriers, CanBeRemoved)
+{
+	Registry::instance().add("ups", 70);
+	EXPECT_TRUE(Registry::instance().remove("ups"));
 }
 
 TEST(Carriers, CanBeAdded)

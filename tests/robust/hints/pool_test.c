@@ -29,6 +29,20 @@ static __attribute__((noinline)) int pool_open(void)
 	return -1;
 }
 
+static __attribute__((noinline, used)) void pool_close(int handle)
+{
+	if (handle >= 0 && handle < 4 && pool[handle]) {
+		free(pool[handle]);
+		pool[handle] = NULL;
+		pool_used--;
+	}
+}
+
+static __attribute__((noinline, used)) int pool_free(void)
+{
+	return 4 - pool_used;
+}
+
 static const char *words[8];
 static int n_words;
 
@@ -50,7 +64,7 @@ static __attribute__((noinline)) int word_number(const char *word)
 }
 
 static void test_pool_is_empty(void) { CHECK(pool_used == 0); }
-static void test_pool_opens(void) { CHECK(pool_open() >= 0); }
+static void test_pool_opens(void) { CHECK(pool_open() >= 0 && pool_free() == 3); }
 static void test_words(void) { words_init(); CHECK(word_number("pop") == 1); }
 static void test_peek(void) { CHECK(word_number("peek") == 2); }
 static void test_moves(void) { CHECK(chdir("/") == 0); }
