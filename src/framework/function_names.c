@@ -238,7 +238,7 @@ static bool function_names_visit_symbol(void *data,
 		return true;
 	if (function_names_is_helper(search->module, symbol) &&
 	    !function_names_is_given(search->run, symbol->name)) {
-		log_info("'%s' is no test: it makes a text or the like of "
+		log_info("'%s' does not count as a test: it makes a text of "
 			 "values",
 			 symbol->name);
 		return true;

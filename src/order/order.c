@@ -567,13 +567,16 @@ static struct err *order_make_flaky(struct order_search *search)
 			err = flaky_finding_make(search->options->run, "order",
 						 &search->flakies.data[i],
 						 &finding);
-		if (!err) {
-			err = vec_push(&search->result->findings, finding);
-			if (err)
-				finding_free(&finding);
-		} else {
+		if (err) {
 			flaky_free(&search->flakies.data[i]);
+			continue;
 		}
+		err = order_isolate_flaky(search->options->run,
+					  search->leftovers, &finding);
+		if (!err)
+			err = vec_push(&search->result->findings, finding);
+		if (err)
+			finding_free(&finding);
 	}
 	vec_free(&search->flakies);
 	return err;

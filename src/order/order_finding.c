@@ -304,6 +304,21 @@ static struct err *order_isolate(const struct finding_run *run,
 	return by && !outside ? finding_isolate(finding, by) : NULL;
 }
 
+/* A test that passes and fails after others, and not alone. */
+struct err *order_isolate_flaky(const struct finding_run *run,
+				const struct pollution *pollution,
+				struct finding *finding)
+{
+	_cleanup_(map_u64_freep) struct map_u64 before = MAP_INIT;
+	const struct order_tests *order = &flaky_of(finding)->order;
+	for (size_t i = 0; i + 1 < order->n; i++)
+		TRY(map_u64_put(&before, order->data[i], 1));
+	const char *by = who_isolates(run, &before);
+	return by && pollution && !leave_outside(pollution, &before)
+		       ? finding_isolate(finding, by)
+		       : NULL;
+}
+
 struct err *order_finding_make(const struct finding_run *run,
 			       const struct pollution *pollution,
 			       struct dependence *dependence,

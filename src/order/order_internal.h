@@ -304,3 +304,7 @@ struct err *order_finding_make(const struct finding_run *run,
 			       const struct pollution *pollution,
 			       struct dependence *dependence,
 			       struct finding *ret) _must_check_;
+/* Of low severity where the user's own runs keep the tests before it apart. */
+struct err *order_isolate_flaky(const struct finding_run *run,
+				const struct pollution *pollution,
+				struct finding *finding) _must_check_;
