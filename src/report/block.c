@@ -259,7 +259,7 @@ static struct err *append_leavers(const struct cause *cause,
 				  told, TOLD);
 }
 
-/* "also misled: B · also left by: C · could mislead: D, E and 3 more" */
+/* "also depends on it: B · also left by: C · could mislead: D, E and 3 more" */
 static struct err *append_other_tests(const struct cause *cause,
 				      const struct report *report,
 				      const json_t *object, struct str *line)
@@ -278,7 +278,7 @@ static struct err *append_other_tests(const struct cause *cause,
 	};
 	if (!report->roster)
 		return NULL;
-	TRY(append_named_tests(line, "also misled: ", report->roster,
+	TRY(append_named_tests(line, "also depends on it: ", report->roster,
 			       &cause->misled, told, 1));
 	TRY(append_leavers(cause, report, object, told, line));
 	bool passes = json_is_true(json_object_get(object, "readers_pass"));

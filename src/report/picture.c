@@ -229,7 +229,7 @@ struct err *picture_of_cause(struct pictures *pictures,
 {
 	const struct cause_sort sorts[] = {
 		{ &cause->leave, "leave", "leaves it changed", true },
-		{ &cause->misled, "misled", "misleads", false },
+		{ &cause->misled, "misled", "decides about", false },
 		{ &cause->could, "could", "is read by", false },
 		{ &cause->cleaners, "cleaner", "undoes it", true },
 	};

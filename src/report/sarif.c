@@ -254,7 +254,7 @@ static struct err *make_related(const struct sarif *sarif,
 		if (finding != lead && finding->kind != &leftover_kind)
 			TRY(add_related_test(sarif, list,
 					     sarif_text(object, "test"),
-					     "also misled"));
+					     "also depends on it"));
 		TRY(add_related_of(sarif, list, object));
 	}
 	*ret = take_ptr(list);

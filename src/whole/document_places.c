@@ -80,8 +80,8 @@ static bool is_of_path(char c)
 }
 
 /* Appends @word, which a line's number follows, as it is called here. */
-static struct err *append_place(const struct document_places *places,
-				const char *word, struct str *text)
+static struct err *places_append_word(const struct document_places *places,
+				      const char *word, struct str *text)
 {
 	_cleanup_(freep) char *file = NULL, *shown = NULL;
 	uint64_t known;
@@ -106,7 +106,7 @@ static struct err *move_sentence(const struct document_places *places,
 		if (!word)
 			return err_nomem();
 		if (n && at[n] == ':' && isdigit((unsigned char)at[n + 1]))
-			TRY(append_place(places, word, &text));
+			TRY(places_append_word(places, word, &text));
 		else
 			TRY(str_append(&text, word));
 		at += n;

@@ -208,12 +208,12 @@ const why = cause => {
 	if (cause.leave.length)
 		parts.push("left by " + (cause.leave.length === 1 ? cause.leave[0] : plural(cause.leave.length, "test")));
 	if (cause.misled.length)
-		parts.push((cause.type === "call" || cause.type === "test" ? "" : "misleads ") + (cause.misled.length === 1 ? cause.misled[0] : plural(cause.misled.length, "test")));
+		parts.push((cause.type === "call" || cause.type === "test" ? "" : "decides about ") + (cause.misled.length === 1 ? cause.misled[0] : plural(cause.misled.length, "test")));
 	if (cause.could.length)
 		parts.push("read by " + plural(cause.could.length, "other test"));
 	return parts.join(" · ");
 };
-const who = cause => h("dl", {class: "who"}, tests("Leave it changed", cause.leave, "leave"), tests("Are misled by it", cause.misled, "misled"),
+const who = cause => h("dl", {class: "who"}, tests("Leave it changed", cause.leave, "leave"), tests("Depend on it", cause.misled, "misled"),
 	tests("Read it, and could be", cause.could, "could"), tests("Undo it", cause.cleaners, "cleaners"));
 /* The finding that a cause begins with in the text as well. */
 const leadOf = cause => findings[cause.findings.find(i => !findings[i].known) ?? cause.findings[0]];
@@ -233,7 +233,7 @@ const fillBody = (cause, body) => {
 	if (more.no_pictures)
 		body.append(h("p", {class: "undrawn"}, more.no_pictures));
 	if (cause.graph && cause.leave.length + cause.misled.length > 1)
-		body.append(picture(cause.graph, "Which tests leave it changed, and which are misled", "relations") || "");
+		body.append(picture(cause.graph, "Which tests leave it changed, and which depend on it", "relations") || "");
 	if (cause.before && cause.after)
 		body.append(h("details", {open: true}, h("summary", null, cause.name + " before and after ", pictured), h("div", {class: "sides"},
 			h("figure", null, h("figcaption", null, "before " + pictured), picture(cause.before, cause.name + " before " + pictured) || ""),
@@ -578,7 +578,7 @@ const matrixPanel = () => {
 
 /* ---- tests and roots ---- */
 
-const MARKS = {leave: ["●", "leaves it changed"], misled: ["✕", "is misled by it"], could: ["○", "reads it"], cleaners: ["◇", "undoes it"]};
+const MARKS = {leave: ["●", "leaves it changed"], misled: ["✕", "depends on it"], could: ["○", "reads it"], cleaners: ["◇", "undoes it"]};
 const mapPanel = () => {
 	const rows = causes.filter(cause => cause.type !== "test" && cause.leave.length + cause.misled.length + cause.could.length).slice(0, 80);
 	const names = new Map();
