@@ -4,6 +4,7 @@
 Usage: transcript.py README POLYGRAPH BUILD-DIR        (BUILD-DIR: where the demo built the example)
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -25,7 +26,9 @@ def transcript(commands, polygraph, build):
             [polygraph, *words], cwd=build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
         # As seen by somebody who stands where the sources are.
-        shown = done.stdout.rstrip().replace(f"{SOURCES}/", "")
+        shown = done.stdout.rstrip()
+        for sources in (SOURCES, os.path.relpath(SOURCES, build)):
+            shown = shown.replace(f"{sources}/", "")
         text += f"$ polygraph {' '.join(words)}\n{shown}\n"
     return text + "```\n"
 
