@@ -2,8 +2,8 @@
  * Folders below which something is mounted, for ordinary users: the kernel
  * refuses an overlay on such a folder, since it would show what lies beneath
  * these mounts. So a new folder in memory takes its place, with all its entries:
- * folders that the user may write to are covered one by one, small files are
- * copied, and the rest is shown, read-only.
+ * small files and folders are copied, other folders that the user may write to
+ * are covered one by one, and the rest is shown, read-only.
  *
  * Entries are looked up before the user namespace is entered, in which owners are
  * no longer known.
@@ -27,6 +27,9 @@
 #define DEPTH_MAX 8
 #define COPIED_MAX ((off_t)4 << 20)  /* of a file */
 #define COPIED_ALL ((off_t)64 << 20) /* of a folder */
+/* A folder with less in it is copied: that is quicker than to cover it. */
+#define SMALL_ENTRIES 32
+#define SMALL_BYTES ((off_t)256 << 10)
 
 void sandbox_pieces_free(struct sandbox_pieces *pieces)
 {
@@ -54,12 +57,45 @@ static bool plan_has_place(const struct plan *plan, const char *path)
 	return false;
 }
 
+struct small {
+	unsigned entries;
+	off_t bytes;
+};
+
+static bool folder_is_small(int above, const char *name, struct small *seen)
+{
+	bool small = true;
+	struct stat st;
+	int fd = openat(above, name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	if (!entries) {
+		closep(&fd);
+		return false;
+	}
+	for (struct dirent *entry; small && (entry = readdir(entries));) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		small = ++seen->entries <= SMALL_ENTRIES &&
+			fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
+				0;
+		if (small && S_ISDIR(st.st_mode))
+			small = folder_is_small(fd, entry->d_name, seen);
+		else if (small && S_ISREG(st.st_mode))
+			small = st.st_nlink == 1 &&
+				(seen->bytes += st.st_size) <= SMALL_BYTES;
+	}
+	closedir(entries);
+	return small;
+}
+
 static enum sandbox_piece_kind plan_kind(struct plan *plan, int folder,
 					 const char *name, const char *path,
 					 const struct stat *st)
 {
 	bool own = st->st_uid == geteuid() && st->st_gid == getegid();
 	bool writable = own || faccessat(folder, name, W_OK, AT_EACCESS) == 0;
+	struct small small = {};
 	if (S_ISLNK(st->st_mode))
 		return PIECE_LINK;
 	if (S_ISREG(st->st_mode) && writable && st->st_size <= COPIED_MAX &&
@@ -73,6 +109,8 @@ static enum sandbox_piece_kind plan_kind(struct plan *plan, int folder,
 		return PIECE_SHOWN;
 	if (sandbox_mounts_below(&plan->site->mounts, path))
 		return own ? PIECE_FOLDER : PIECE_SHOWN;
+	if (own && folder_is_small(folder, name, &small))
+		return PIECE_FOLDER;
 	return writable ? PIECE_COVERED : PIECE_SHOWN;
 }
 
@@ -273,6 +311,9 @@ struct err *sandbox_assemble(struct sandbox_site *site, int fd,
 {
 	_cleanup_(freep) char *base = NULL;
 	char name[32];
+	/* It takes long, and what cannot be made is left out. */
+	if (site->is_tried)
+		return NULL;
 	snprintf(name, sizeof(name), "assembled%zu", site->n_layers++);
 	TRY(sandbox_make_upper(site->layers, name, fd));
 	TRY(path_join(site->holder, name, &base));

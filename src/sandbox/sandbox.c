@@ -85,11 +85,12 @@ struct sandbox_way {
 	const struct sandbox_disks *disks; /* NULL: layers are in memory */
 };
 
-static struct err *sandbox_build(const struct sandbox_way *way)
+static struct err *sandbox_build(const struct sandbox_way *way, bool is_tried)
 {
 	_cleanup_(site_freep) struct sandbox_site site = {
 		.options = way->options,
 		.is_whole = way->whole,
+		.is_tried = is_tried,
 		.layers = -1,
 		.n_layers = way->first_layer,
 		.disks = way->disks,
@@ -111,7 +112,7 @@ static struct err *sandbox_build(const struct sandbox_way *way)
 static void _noreturn_ sandbox_try_in_child(const struct sandbox_way *way,
 					    int out)
 {
-	struct err *err = sandbox_build(way);
+	struct err *err = sandbox_build(way, true);
 	const char *message = err ? err_message(err) : "";
 	uint8_t number = err ? (uint8_t)MAX(err_number(err), 1) : 0;
 	if (write(out, &number, sizeof(number)) != sizeof(number) ||
@@ -217,7 +218,7 @@ struct err *sandbox_enter(const struct sandbox_options *options,
 		*ret_forbidden = err;
 		return NULL;
 	}
-	err = sandbox_build(&way);
+	err = sandbox_build(&way, false);
 	if (err) {
 		sandbox_disks_remove(&entered_disks);
 		return err_prefix(err, "the sandbox");

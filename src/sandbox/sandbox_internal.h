@@ -77,6 +77,7 @@ struct sandbox_site {
 	struct sandbox_mounts mounts;
 	char *cwd;
 	bool is_whole;	    /* whole.c, not places.c */
+	bool is_tried;	    /* only to see whether it is possible */
 	const char *holder; /* folder on which the layers' memory is mounted */
 	int layers;	    /* descriptor of its root */
 	const struct sandbox_disks *disks; /* instead of memory; NULL: none */

@@ -274,11 +274,14 @@ test "$(readlink $PLACE/link)" = small
 test "$(cat $PLACE/mounted/file)" = inner && echo more >> $PLACE/mounted/file && echo more > $PLACE/mounted/new
 echo more > work.out && rm work.out
 test "$(stat -c %s $PLACE/large)" = 8000000
-mv $PLACE/folder $PLACE/renamed || exit 0; mv $PLACE/renamed $PLACE/folder
+mv $PLACE/folder $PLACE/renamed && rm -r $PLACE/renamed && ! test -e $PLACE/folder
+echo more >> $PLACE/crowded/file && mkdir $PLACE/crowded/made && rm -r $PLACE/crowded/made
+mv $PLACE/crowded $PLACE/moved || exit 0; mv $PLACE/moved $PLACE/crowded
 """
 
     def check(self, become="", own=lambda path: None):
-        for name in ("small", "folder/file", "own/deep/file"):
+        crowd = [f"crowded/{number}" for number in range(40)]
+        for name in ("small", "folder/file", "own/deep/file", "crowded/file", *crowd):
             self.write("before\n", "place", *name.split("/"))
         os.chmod(self.path("place", "small"), 0o755)
         os.truncate(self.write("", "place", "large"), 8000000)
@@ -303,7 +306,7 @@ mv $PLACE/folder $PLACE/renamed || exit 0; mv $PLACE/renamed $PLACE/folder
                 self.assertLessEqual(set(os.listdir(self.work)), {".polygraph"})
                 if command == "pollution" and become:
                     limits = " ".join(json.loads(done.stdout)["limits"])
-                    self.assertIn(f"'{self.path('place', 'folder')}' can be neither removed nor renamed in the sandbox", limits)
+                    self.assertIn(f"'{self.path('place', 'crowded')}' can be neither removed nor renamed in the sandbox", limits)
 
     def test_first_user(self):
         self.check()
