@@ -28,6 +28,7 @@
 #include "framework/frameworks.h"
 #include "report/name.h"
 #include "report/reread.h"
+#include "report/width.h"
 #include "results/last.h"
 #include "results/results.h"
 #include "whole/child.h"
@@ -666,8 +667,16 @@ static void show_progress(const struct whole *whole, size_t at)
 		return;
 	}
 	_cleanup_(freep) char *name = str_escape(whole->parts.data[at].name);
-	fprintf(stderr, "\r\033[K[%zu/%zu] %.60s", at + 1, whole->parts.n,
-		name ? name : "");
+	_cleanup_(str_freep) struct str line = STR_INIT;
+	size_t columns = width_terminal(STDERR_FILENO);
+	struct err *err = str_appendf(&line, "[%zu/%zu] %s", at + 1,
+				      whole->parts.n, name ? name : "");
+	/* One line, and the last column free: filling it makes some wrap. */
+	if (!err)
+		fprintf(stderr, "\r\033[K%.*s",
+			(int)width_fit(line.s, (columns ? columns : 80) - 1),
+			line.s);
+	err_ignore(err);
 	fflush(stderr);
 }
 
