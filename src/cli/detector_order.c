@@ -307,8 +307,11 @@ static void order_end(struct detection *detection, void *data, bool failed)
 static bool order_wants_more(const void *data)
 {
 	const struct order_state *state = data;
-	const char *why = state->result.reach.why;
-	return state->searched && why && !strcmp(why, "budget");
+	const struct order_reach *reach = &state->result.reach;
+	bool open = !reach->alone || !(reach->twice || reach->fixed) ||
+		    reach->pairs_tried + reach->pairs_by_state < reach->pairs;
+	return state->searched && open && reach->why &&
+	       !strcmp(reach->why, "budget");
 }
 
 static struct err *order_begin_again(struct detection *detection, void *data)
