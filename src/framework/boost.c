@@ -941,6 +941,7 @@ static const char *const boost_functions[] = {
 const struct framework framework_boost = {
 	.name = "boost",
 	.state_size = sizeof(struct boost),
+	.body_method = "test_method",
 	/* Programs that hold it, static or header-only, have the first. */
 	.signs = FRAMEWORK_SIGNS(
 		FRAMEWORK_HAS(UNIT_START),

@@ -434,6 +434,7 @@ static const char *const cpputest_functions[] = {
 const struct framework framework_cpputest = {
 	.name = "cpputest",
 	.state_size = sizeof(struct cpputest),
+	.body_method = "testBody",
 	.signs = FRAMEWORK_SIGNS(
 		FRAMEWORK_HAS(RUN_ALL),
 		FRAMEWORK_HAS(TEST_STARTED),

@@ -636,6 +636,7 @@ static const char *const gtest_functions[] = {
 const struct framework framework_gtest = {
 	.name = "gtest",
 	.state_size = sizeof(struct gtest),
+	.body_method = "TestBody",
 	.signs = FRAMEWORK_SIGNS(
 		FRAMEWORK_HAS(TEST_RUN, GTEST_ON_TEST_START),
 		FRAMEWORK_HAS(SUITE_RUN, SUITE_RUN_OLD, GTEST_ON_TEST_END)),

@@ -15,6 +15,7 @@ void session_step_aside(struct session *session,
 		.timeout_ns = session->suite.options.timeout_ns,
 		.keeps_origin = session->keeps_origin,
 		.use = output_set_use(session->output, use),
+		.hand_over = take_ptr(session->suite.hand_over),
 	};
 	session->observer = observer;
 	session->keeps_origin |= ret->watch != NULL;
@@ -36,4 +37,5 @@ void session_step_back(struct session *session,
 	session->unhappy = aside->unhappy;
 	session->suite.options.timeout_ns = aside->timeout_ns;
 	session->keeps_origin = aside->keeps_origin;
+	session->suite.hand_over = aside->hand_over;
 }

@@ -1,7 +1,7 @@
 /*
  * Runs beside the one that was asked for: experiments and rehearsals. Nothing
  * watches their processes, nobody but @observer hears of them, and what they
- * print is not shown. Afterwards the session is as it was.
+ * print is not shown; none is handed over. Afterwards the session is as it was.
  */
 #pragma once
 
@@ -19,6 +19,7 @@ struct session_aside {
 	uint64_t timeout_ns;
 	bool keeps_origin;
 	enum output_use use;
+	suite_taker *hand_over;
 };
 
 /* @observer may be NULL. @use: what becomes of the output meanwhile. */

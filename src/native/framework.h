@@ -80,6 +80,11 @@ struct framework {
 	const char *const *arguments;
 	const char *const *environment;
 	struct framework_own own; /* program/own.h */
+	/*
+	 * The method that is a test's body, where each test is a class that is
+	 * written in one place with it: "TestBody". NULL: none is.
+	 */
+	const char *body_method;
 	/* Its tests wait for answers while they run, which we give. */
 	bool answered;
 	/*

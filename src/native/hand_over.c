@@ -27,7 +27,8 @@ struct err *run_continue(struct run *run, struct tracee_event *ret)
 	tracer_tick(false);
 	struct err *err = tracee_hand_over(run->tracee);
 	if (!err)
-		err = suite->hand_over(suite->hand_over_data, pid);
+		err = suite->hand_over(suite->hand_over_data, pid,
+				       framework->body_method);
 	kill(pid, SIGKILL);
 	*ret = (struct tracee_event){ .kind = TRACEE_KILLED,
 				      .signal = SIGKILL };

@@ -66,23 +66,31 @@ struct session_of {
 	const struct debugger *debugger;
 	const char *file; /* NULL: it crashes, and the debugger notices */
 	unsigned line;
+	bool own_line; /* it is the one that the test is declared in */
 };
 
-/* By the last part of its name: debug information may have any other in front. */
+/*
+ * By the last part of its name: debug information may have any other in front. Of
+ * a test that is written in one line, the constructor is in that line, too.
+ */
 static struct err *append_stop(const struct session_of *session,
-			       struct str *str)
+			       const char *body, struct str *str)
 {
 	const char *slash = strrchr(session->file, '/');
 	const char *name = slash ? slash + 1 : session->file;
+	bool is_gdb = !strcmp(session->debugger->program, "gdb");
 	TRY(str_append(str, session->debugger->stop_at));
-	return strcmp(session->debugger->program, "gdb")
-		       ? str_appendf(str, " --file %s --line %u", name,
+	if (body && session->own_line)
+		return is_gdb ? str_appendf(str, "%s:%s", name, body)
+			      : str_appendf(str, " --method %s", body);
+	return !is_gdb ? str_appendf(str, " --file %s --line %u", name,
 				     session->line)
 		       : str_appendf(str, "%s:%u", name, session->line);
 }
 
 static struct err *make_debugger_words(const struct session_of *session,
-				       pid_t pid, struct strv *ret)
+				       pid_t pid, const char *body,
+				       struct strv *ret)
 {
 	const struct debugger *debugger = session->debugger;
 	_cleanup_(str_freep) struct str stop = STR_INIT;
@@ -92,7 +100,7 @@ static struct err *make_debugger_words(const struct session_of *session,
 	TRY(strv_add(ret, debugger->attach));
 	TRY(strv_addf(ret, "%d", (int)pid));
 	if (session->file) {
-		TRY(append_stop(session, &stop));
+		TRY(append_stop(session, body, &stop));
 		TRY(strv_add(ret, debugger->command));
 		TRY(strv_take(ret, str_take(&stop)));
 	}
@@ -103,14 +111,14 @@ static struct err *make_debugger_words(const struct session_of *session,
 }
 
 /* suite_hand_over(): Ctrl-C is the debugger's while it runs. */
-static struct err *run_debugger(void *data, pid_t pid)
+static struct err *run_debugger(void *data, pid_t pid, const char *body)
 {
 	const struct session_of *session = data;
 	_cleanup_(strv_freep) struct strv words = {};
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 	pid_t child;
 	int status;
-	TRY(make_debugger_words(session, pid, &words));
+	TRY(make_debugger_words(session, pid, body, &words));
 	sigaction(SIGINT, &ignore, &before);
 	posix_spawnattr_t attributes;
 	sigset_t none, usual;
@@ -156,6 +164,15 @@ static struct err *find_failing_place(struct replay *replay,
 			"'polygraph replay %s' says more", replay->finding->id);
 }
 
+static bool is_own_line(const struct replay *replay, const struct trial *trial,
+			const struct suite_result *result)
+{
+	size_t last = trial->tests.data[trial->tests.n - 1];
+	const struct suite_test *test = suite_test(replay->suite, last);
+	return result->file && test->file && result->line == test->line &&
+	       !strcmp(path_base(result->file), path_base(test->file));
+}
+
 static struct err *open_for_debugger(struct replay *replay)
 {
 	suite_close(take_ptr(replay->suite));
@@ -185,6 +202,7 @@ struct err *replay_debug(struct replay *replay)
 	if (!err) {
 		session.file = result.file;
 		session.line = result.line;
+		session.own_line = is_own_line(replay, trial, &result);
 		fprintf(replay->options->out,
 			"%s: process of the last test of "
 			"the failing order\n",

@@ -463,9 +463,10 @@ const char *suite_unrestored(const struct suite *suite, size_t i);
 
 /*
  * Whoever gets process @pid, which is stopped and not traced by anybody. When it
- * returns, the process is ended.
+ * returns, the process is ended. @body: the method that is the body of each test, of
+ * which other methods may be in the same line; NULL: none is.
  */
-typedef struct err *suite_taker(void *data, pid_t pid);
+typedef struct err *suite_taker(void *data, pid_t pid, const char *body);
 /*
  * From now on the last test of each order is given to @taker when it begins, and
  * its outcome is not known. ERR_USAGE where that is not possible: only of test

@@ -254,6 +254,49 @@ void test_rises(void) { level = 1; }
 int main(void) { test_is_zero(); test_rises(); return failed != 0; }
 """),
 }
+# A runner that keeps count, whose verdicts are learned in runs of their own.
+COUNTS = """#include <stdio.h>
+int level, failures, checks;
+#define CHECK(what) do { checks++; if (!(what)) { failures++; fprintf(stderr, "%s:%d: %s\\n", __FILE__, __LINE__, #what); } } while (0)
+static void test_is_zero(void) {
+    CHECK(level == 0); // HERE
+}
+static void test_rises(void) { level = 1; }
+struct test { const char *name; void (*run)(void); };
+static const struct test tests[] = { { "is_zero", test_is_zero }, { "rises", test_rises } };
+int main(void)
+{
+    for (unsigned i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
+        int before = failures;
+        tests[i].run();
+        printf("%s: %s\\n", tests[i].name, failures == before ? "ok" : "FAILED");
+    }
+    printf("%d checks\\n", checks);
+    return failures != 0;
+}
+"""
+# The whole test in one line, with the constructor of its class; and the method that is its body.
+ONE_LINE = {
+    "gtest": ("""#include <gtest/gtest.h>
+int level;
+TEST(Level, IsZero) { EXPECT_EQ(level, 0); } // HERE
+TEST(Level, Rises) { level = 1; }
+""", "Level_IsZero_Test::TestBody"),
+    "cpputest": ("""#include <CppUTest/CommandLineTestRunner.h>
+#include <CppUTest/TestHarness.h>
+int level;
+TEST_GROUP(Level) {};
+TEST(Level, Rises) { level = 1; }
+TEST(Level, IsZero) { LONGS_EQUAL(0, level); } // HERE
+int main(int argc, char **argv) { return CommandLineTestRunner::RunAllTests(argc, argv); }
+""", "TEST_Level_IsZero_Test::testBody"),
+    "boost": ("""#define BOOST_TEST_MODULE level
+#include <boost/test/included/unit_test.hpp>
+int level;
+BOOST_AUTO_TEST_CASE(is_zero) { BOOST_CHECK(level == 0); } // HERE
+BOOST_AUTO_TEST_CASE(rises) { level = 1; }
+""", "is_zero::test_method"),
+}
 # A choice, a schedule and a flaky test.
 OTHERS = {
     "choices": ("#include <gtest/gtest.h>\n#include <stdlib.h>\n"
@@ -354,6 +397,9 @@ class Debugger(unittest.TestCase):
         line = line_of_here(source)
         stopped = rf"suite\.cc?:{line}\b"
         self.assertRegex(done.stdout, stopped, done.stdout + done.stderr)
+        if debugger == "gdb":
+            self.assertEqual(done.stdout.count("Attaching to process"), 1, done.stdout)
+        return done.stdout
 
     def check_framework(self, name):
         if name in LONG and not FULL:
@@ -373,6 +419,20 @@ class Debugger(unittest.TestCase):
         source = OTHERS[command]
         folder = self.build(command, "cc", ["-lgtest", "-lgtest_main", "-pthread"], source)
         self.check_stop(folder, self.find(folder, command, kind, *words), source)
+
+    def test_runner_that_counts(self):
+        folder = self.build("counts", "c", [], COUNTS)
+        self.check_stop(folder, self.find(folder, "order", "order-dependent"), COUNTS)
+
+    def check_one_line(self, name):
+        if name in LONG and not FULL:
+            self.skipTest("compiling it takes long; with --full")
+        suffix, libraries, _ = SUITES[name]
+        source, body = ONE_LINE[name]
+        folder = self.build(f"{name}_in_a_line", suffix, libraries, source)
+        said = self.check_stop(folder, self.find(folder, "order", "order-dependent", "--framework", name), source)
+        # What `frame` says, after the prompt.
+        self.assertRegex(said, rf"\(gdb\) #0 .*\b{body}\b")
 
     def test_choices(self):
         self.check_kind("choices", "assumption")
@@ -405,6 +465,8 @@ class Debugger(unittest.TestCase):
         self.assertIn("--gdb", done.stderr)
 
 
+for framework in ONE_LINE:
+    setattr(Debugger, f"test_one_line_{framework}", lambda self, name=framework: self.check_one_line(name))
 for framework in SUITES:
     setattr(Debugger, f"test_with_{framework}", lambda self, name=framework: self.check_framework(name))
 
