@@ -164,8 +164,9 @@ static struct err *find_failing_place(struct replay *replay,
 			"'polygraph replay %s' says more", replay->finding->id);
 }
 
-static bool is_own_line(const struct replay *replay, const struct trial *trial,
-			const struct suite_result *result)
+static bool gdb_is_own_line(const struct replay *replay,
+			    const struct trial *trial,
+			    const struct suite_result *result)
 {
 	size_t last = trial->tests.data[trial->tests.n - 1];
 	const struct suite_test *test = suite_test(replay->suite, last);
@@ -202,7 +203,7 @@ struct err *replay_debug(struct replay *replay)
 	if (!err) {
 		session.file = result.file;
 		session.line = result.line;
-		session.own_line = is_own_line(replay, trial, &result);
+		session.own_line = gdb_is_own_line(replay, trial, &result);
 		fprintf(replay->options->out,
 			"%s: process of the last test of "
 			"the failing order\n",
