@@ -93,24 +93,40 @@ static void value_unconverted_errno(enum wire_model model, const char *text)
 	errno = EINVAL;
 }
 
-#define CONVERT(name, type)                                                    \
-	_export_ type name(const char *text, char **ret_end, int base)         \
+/*
+ * By symbol: headers since glibc 2.38 give the C names to those of C23, which know
+ * "0b"; programs that ask for no more than C17 go on with the others.
+ */
+#define CONVERT(symbol, model, type)                                           \
+	_export_ type value_##symbol(const char *text, char **ret_end,         \
+				     int base) __asm__(#symbol);               \
+	type value_##symbol(const char *text, char **ret_end, int base)        \
 	{                                                                      \
-		CHOOSE_NEXT(name, 0)                                           \
+		static __typeof__(&value_##symbol) next;                       \
+		if (unlikely(!next))                                           \
+			next = (__typeof__(next))lookup_next(#symbol);         \
+		if (unlikely(!next)) {                                         \
+			errno = ENOSYS;                                        \
+			return 0;                                              \
+		}                                                              \
 		char *end = (char *)text + 1;                                  \
 		type value = next(text, &end, base);                           \
 		if (ret_end)                                                   \
 			*ret_end = end;                                        \
 		if (unlikely(end == text) &&                                   \
-		    choose_wanted(WIRE_MODEL_##name, CHOOSE_CALLER()))         \
-			value_unconverted_errno(WIRE_MODEL_##name, text);      \
+		    choose_wanted(WIRE_MODEL_##model, CHOOSE_CALLER()))        \
+			value_unconverted_errno(WIRE_MODEL_##model, text);     \
 		return value;                                                  \
 	}
 
-CONVERT(strtol, long)
-CONVERT(strtoll, long long)
-CONVERT(strtoul, unsigned long)
-CONVERT(strtoull, unsigned long long)
+CONVERT(strtol, strtol, long)
+CONVERT(strtoll, strtoll, long long)
+CONVERT(strtoul, strtoul, unsigned long)
+CONVERT(strtoull, strtoull, unsigned long long)
+CONVERT(__isoc23_strtol, strtol, long)
+CONVERT(__isoc23_strtoll, strtoll, long long)
+CONVERT(__isoc23_strtoul, strtoul, unsigned long)
+CONVERT(__isoc23_strtoull, strtoull, unsigned long long)
 
 _export_ double strtod(const char *text, char **ret_end)
 {

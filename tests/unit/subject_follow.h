@@ -282,7 +282,7 @@ static void do_reads(void)
 {
 	char text[64];
 	close_of(open("real/file", O_RDONLY));
-	close_of(open("to-linked", O_PATH | O_CREAT));
+	close_of(open("to-linked", O_PATH | O_CREAT, 0));
 	struct stat stat_of;
 	stat("to-linked", &stat_of);
 	lstat("to-linked", &stat_of);
