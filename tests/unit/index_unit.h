@@ -305,7 +305,7 @@ static const char cxx_source[] =
 	"app::Cache *app::Cache::instance_;\n"				/* 8 */
 	"thread_local int app::Cache::depth;\n"				/* 9 */
 	"namespace { struct Hidden { int h; } hidden; \n"		/* 10 */
-	"const std::string constant = \"dynamic\"; }\n"			/* 11 */
+	"const std::string constant(40, (char)99); }\n"			/* 11 */
 	"std::vector<std::string> table;\n"				/* 12 */
 	"app::D d; app::Pack<3, int, char> pack;\n"			/* 13 */
 	"std::atomic<int> atomic; static bool *flag; char8_t *eight;\n" /* 14 */

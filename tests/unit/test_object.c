@@ -138,7 +138,7 @@ static const char c_source[] =
 	"static inline __attribute__((always_inline))\n"	  /* 10 */
 	"int test_inlined(int a) { return a * 3; }\n"		  /* 11 */
 	"__attribute__((noinline)) static int kept(int a)\n"	  /* 12 */
-	"{ __asm__(\"\"); return a; }\n"			  /* 13 */
+	"{ __asm__(\"\" : \"+r\"(a)); return a; }\n"		  /* 13 */
 	"int main(int argc, char **argv)\n"			  /* 14 */
 	"{\n"							  /* 15 */
 	"	(void)argv; test_one();\n"			  /* 16 */
