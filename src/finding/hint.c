@@ -143,7 +143,7 @@ static struct err *append_statement(struct str *str,
 		.paths = &one,
 		.n = 1,
 	};
-	_cleanup_(statement_freep) struct statement statement = {};
+	_cleanup_(statement_freep) struct statement_code statement = {};
 	TRY(statement_of(&whole, &statement));
 	*ret = statement.code.n && !statement.save;
 	if (!*ret)
@@ -163,7 +163,7 @@ static struct err *append_set_back(struct str *str, const char *what,
 }
 
 /* Between quotes, and between them as it is. */
-static bool is_literal(const char *value)
+static bool hint_is_literal(const char *value)
 {
 	size_t n = strlen(value);
 	_cleanup_(freep) char *inner =
@@ -177,7 +177,7 @@ static struct err *append_property(struct str *str,
 				   const char *name)
 {
 	bool absent = is_absent(change->before);
-	if (!is_quotable(name) || (!absent && !is_literal(change->before)))
+	if (!is_quotable(name) || (!absent && !hint_is_literal(change->before)))
 		return append_set_back(str, "property", name);
 	TRY(str_append(str, absent ? "System.clearProperty(\""
 				   : "System.setProperty(\""));
@@ -293,7 +293,7 @@ static const struct hint_undo attributes[] = {
 };
 
 /* Of these a patch has the statement that a person would write, too. */
-static bool is_statement(const char *root)
+static bool hint_is_code(const char *root)
 {
 	static const char *const roots[] = { "environment*",  "umask",
 					     "rounding-mode", "signal-handler*",
@@ -311,7 +311,7 @@ static struct err *append_process(struct str *str,
 	_cleanup_(freep) char *name = NULL;
 	const bool java = change->language == HINT_JAVA;
 	bool done = false;
-	if (change->language == HINT_C && is_statement(change->root))
+	if (change->language == HINT_C && hint_is_code(change->root))
 		TRY(append_statement(str, change, &done));
 	if (done)
 		return NULL;
@@ -360,7 +360,7 @@ static bool count_elements(const char *value, unsigned long *ret)
 	return end > value && str_starts(end, " element");
 }
 
-static bool is_pointer(const char *value)
+static bool hint_is_pointer(const char *value)
 {
 	return !strcmp(value, "NULL") || *value == '&' ||
 	       str_starts(value, "0x");
@@ -384,8 +384,8 @@ static struct err *append_former(struct str *str,
 		return str_append(str, " has to be as before");
 	}
 	/* What a pointer was is not all that it takes to put it back. */
-	if (!is_plain(change->before) || is_pointer(change->before) ||
-	    is_pointer(change->after))
+	if (!is_plain(change->before) || hint_is_pointer(change->before) ||
+	    hint_is_pointer(change->after))
 		return str_append(str, " has to be as before");
 	TRY(str_append(str, " has to be "));
 	TRY(words_append(str, change->before));

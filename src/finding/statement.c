@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void statement_free(struct statement *statement)
+void statement_free(struct statement_code *statement)
 {
 	str_free(&statement->code);
-	*statement = (struct statement){};
+	*statement = (struct statement_code){};
 }
 
 /* Between the brackets of "environment[NAME]"; NULL: it is another root. */
@@ -23,7 +23,7 @@ static char *statement_bracketed(const char *root, const char *row)
 }
 
 /* A value that is shown whole, with nothing in it that C writes otherwise. */
-static bool is_literal(const char *value)
+static bool statement_is_literal(const char *value)
 {
 	size_t n = strlen(value);
 	return n >= 2 && value[0] == '"' && value[n - 1] == '"' &&
@@ -32,13 +32,13 @@ static bool is_literal(const char *value)
 }
 
 static struct err *statement_of_variable(const char *name, const char *before,
-					 struct statement *ret)
+					 struct statement_code *ret)
 {
 	for (const char *at = name; *at; at++) {
 		if (!isalnum((unsigned char)*at) && *at != '_')
 			return NULL;
 	}
-	if (strcmp(before, "unset") != 0 && !is_literal(before))
+	if (strcmp(before, "unset") != 0 && !statement_is_literal(before))
 		return NULL;
 	ret->include = "#include <stdlib.h>";
 	return !strcmp(before, "unset")
@@ -90,7 +90,8 @@ static bool is_harmless(const char *text)
 }
 
 static struct err *statement_of_row(const struct statement_row *row,
-				    const char *before, struct statement *ret)
+				    const char *before,
+				    struct statement_code *ret)
 {
 	const char *value = strstr(row->code, "%s");
 	if (value && !is_harmless(before))
@@ -111,7 +112,7 @@ static struct err *statement_of_row(const struct statement_row *row,
 
 static struct err *statement_of_process(const struct change *change,
 					const char *before,
-					struct statement *ret)
+					struct statement_code *ret)
 {
 	_cleanup_(freep) char *variable =
 		statement_bracketed(change->root, "environment");
@@ -139,7 +140,8 @@ static struct err *statement_of_process(const struct change *change,
 }
 
 static struct err *statement_of_file(const struct change *change,
-				     const char *before, struct statement *ret)
+				     const char *before,
+				     struct statement_code *ret)
 {
 	if (strcmp(before, "absent") != 0 || !is_harmless(change->root))
 		return NULL;
@@ -147,7 +149,8 @@ static struct err *statement_of_file(const struct change *change,
 	return str_appendf(&ret->code, "remove(\"%s\");", change->root);
 }
 
-struct err *statement_of(const struct change *change, struct statement *ret)
+struct err *statement_of(const struct change *change,
+			 struct statement_code *ret)
 {
 	const char *before = change->n ? change->paths[0].before : NULL;
 	if (!before || change->where == CHANGE_MEMORY)

@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "suite/change.h"
 
-struct statement {
+struct statement_code {
 	struct str code;     /* "unsetenv(\"COLOUR\");"; empty: there is none */
 	const char *include; /* '#include <x.h>' that it needs; NULL: none */
 	/*
@@ -20,12 +20,12 @@ struct statement {
 	 */
 	const char *save, *restore, *release;
 };
-void statement_free(struct statement *statement);
-static inline void statement_freep(struct statement *statement)
+void statement_free(struct statement_code *statement);
+static inline void statement_freep(struct statement_code *statement)
 {
 	statement_free(statement);
 }
 
 /* Of what is neither a file nor process state there is none. */
 struct err *statement_of(const struct change *change,
-			 struct statement *ret) _must_check_;
+			 struct statement_code *ret) _must_check_;

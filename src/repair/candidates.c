@@ -448,8 +448,8 @@ struct err *candidates_from_functions(const struct candidate_input *input,
 /* ---- the likeliest ---- */
 
 /* Does it clean up, as far as its name and type say? A query does not. */
-static bool is_cleaning(const struct candidate_input *input,
-			const struct routine *routine)
+static bool routine_cleans(const struct candidate_input *input,
+			   const struct routine *routine)
 {
 	return name_score(routine->name) <= NAMES_CLEANING &&
 	       (routine->n || routine->result.kind == ROUTINE_VOID) &&
@@ -463,8 +463,9 @@ struct likeliest {
 	struct object_way object; /* "Bus::get()."; "": none */
 };
 
-static void consider(struct likeliest *best, const struct routine *routine,
-		     unsigned distance, const struct object_way *object)
+static void likeliest_offer(struct likeliest *best,
+			    const struct routine *routine, unsigned distance,
+			    const struct object_way *object)
 {
 	unsigned score = candidate_score(routine, distance);
 	if (distance > LIKELY_MAX || (best->routine && score >= best->score))
@@ -486,21 +487,21 @@ struct err *candidates_likeliest(const struct candidate_input *input,
 	for (size_t i = 0; i < all->functions.n; i++) {
 		const struct routine *routine = &all->functions.data[i];
 		struct object_way objects[OBJECTS_MAX];
-		if (!is_cleaning(input, routine))
+		if (!routine_cleans(input, routine))
 			continue;
 		if (!routine->owner) {
-			consider(&best, routine, distances[i], &none);
+			likeliest_offer(&best, routine, distances[i], &none);
 			continue;
 		}
 		size_t n =
 			find_objects(input, routine->owner, distances, objects);
 		for (size_t j = 0; j < n; j++)
-			consider(&best, routine,
-				 objects[j].distance == FAR
-					 ? distances[i]
-					 : MIN(distances[i],
-					       objects[j].distance + 1),
-				 &objects[j]);
+			likeliest_offer(&best, routine,
+					objects[j].distance == FAR
+						? distances[i]
+						: MIN(distances[i],
+						      objects[j].distance + 1),
+					&objects[j]);
 	}
 	if (!best.routine)
 		return NULL;

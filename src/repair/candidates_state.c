@@ -55,7 +55,7 @@ static bool is_plain_value(const char *value)
  * over.
  */
 static struct err *variable_code(const struct change *change,
-				 struct statement *ret)
+				 struct statement_code *ret)
 {
 	if (change->more || !change->n)
 		return NULL;
@@ -137,7 +137,7 @@ static struct err *add_kept_variable(const struct candidate_input *input,
 }
 
 static struct err *add_statement(const struct change *change,
-				 struct statement *statement,
+				 struct statement_code *statement,
 				 struct candidate_list *ret)
 {
 	/* A reset function is the better way to put a variable back. */
@@ -167,7 +167,7 @@ struct err *candidates_from_state(const struct candidate_input *input,
 {
 	for (size_t i = 0; i < input->bench->n; i++) {
 		const struct change *change = &input->bench->roots[i];
-		_cleanup_(statement_freep) struct statement statement = {};
+		_cleanup_(statement_freep) struct statement_code statement = {};
 		bool memory = change->where == CHANGE_MEMORY;
 		if (!input->polluted[i])
 			continue;

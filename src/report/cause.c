@@ -453,7 +453,7 @@ static struct err *add_suite(struct grouping *grouping, json_t **objects,
 }
 
 /* Those of a suite of a whole build stand together. */
-static struct err *add_findings(struct grouping *grouping, json_t **objects)
+static struct err *group_findings(struct grouping *grouping, json_t **objects)
 {
 	const struct report *report = grouping->report;
 	for (size_t i = 0; i < report->n_findings; i++)
@@ -482,7 +482,7 @@ struct err *causes_group(const struct report *report, struct causes *ret)
 	if (!objects)
 		return err_nomem();
 	TRY(number_tests(&grouping));
-	struct err *err = add_findings(&grouping, objects);
+	struct err *err = group_findings(&grouping, objects);
 	for (size_t i = 0; i < report->n_findings; i++)
 		json_decref(objects[i]);
 	TRY(err);
