@@ -290,7 +290,7 @@ static struct err *say_nothing(struct history *history,
 }
 
 /* Asking makes no file; only where somebody named the place, for what is sent. */
-static struct err *open_store(const char *store, struct history **ret)
+static struct err *history_open_store(const char *store, struct history **ret)
 {
 	if (!store && access(STORE_DEFAULT, F_OK))
 		return err_hint(err_create(ERR_USAGE,
@@ -344,7 +344,7 @@ static struct err *answer_question(const struct history_options *values,
 		return err_hint(err_create(ERR_USAGE, "which branch?"),
 				"polygraph history --branch NAME new");
 	const char *const branches[] = { branch, base };
-	TRY(open_store(values->store, &history));
+	TRY(history_open_store(values->store, &history));
 	/* Only where somebody asked for that place with --store. */
 	if (values->store)
 		TRY(history_send(history, STORING_FOLDER, &sent));
