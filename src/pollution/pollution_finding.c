@@ -99,6 +99,8 @@ static struct err *make_replay(const struct finding_run *run,
 		TRY(str_append(&text, "--eager "));
 	TRY(str_append(&text, "--tests "));
 	TRY(words_append_pattern(&text, test));
+	/* Without the tests that read it, it may be of low severity. */
+	TRY(str_append(&text, " --all"));
 	TRY(str_append(&text, run->suite));
 	*ret = str_take(&text);
 	return *ret ? NULL : err_nomem();

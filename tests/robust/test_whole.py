@@ -141,7 +141,7 @@ class Whole(unittest.TestCase):
             # Work that was done, and facts that earlier runs knew; times.
             for key in ("order", "choices", "pollution", "run", "cost", "time"):
                 suite.pop(key, None)
-        for key in ("shard", "suite"):
+        for key in ("shard", "suite", "run"):
             report.pop(key, None)
         return report
 

@@ -89,7 +89,7 @@ static void test_leftover(void **state)
 			    "A leaves r.x\\n changed from 0 to 1, again each "
 			    "time it runs, and 1 other test reads it");
 	assert_string_equal(finding.replay,
-			    "polygraph pollution --tests A -- ./x");
+			    "polygraph pollution --tests A --all -- ./x");
 	assert_int_equal(finding.severity, FINDING_HIGH);
 	assert_string_equal(finding.file, "r.c");
 	assert_int_equal(finding.line, 7);
