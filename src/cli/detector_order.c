@@ -234,7 +234,7 @@ static void order_suggest(struct detection *detection,
 			repair_suggest(detection->suite, &request, &settings,
 				       &dependence->left.call);
 		if (err)
-			log_debug(LOG_REPAIR, "%s", err_message(err));
+			log_debug(LOG_CLI, "%s", err_message(err));
 		err_destroy(err);
 	}
 }

@@ -143,6 +143,7 @@ class Whole(unittest.TestCase):
                 suite.pop(key, None)
         for key in ("shard", "suite", "run"):
             report.pop(key, None)
+        report["run"] = {key: report["run"][key] for key in ("folder", "sources") if key in report.get("run", {})}
         return report
 
     def test_executables_are_opened_and_others_are_processes(self):
