@@ -772,12 +772,16 @@ struct err *detection_run(const struct options *options, int argc, char **argv,
 		return write_reused(&detection, ret);
 	_cleanup_(err_destroyp) struct err *failed =
 		detection_find_all(&detection);
+	if (failed)
+		err_ignore(holds_end(&detection));
 	/* There are no results, or the suite could not be opened again. */
 	if (failed && (!detection.suite || !detection.collect.finished ||
 		       sandboxing_begins_again()))
 		return take_ptr(failed);
 	TRY(write_report(&detection, failed, ret));
-	if (!failed)
+	if (!failed) {
 		TRY(holds_learn(&detection));
+		TRY(holds_end(&detection));
+	}
 	return take_ptr(failed);
 }

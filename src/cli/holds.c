@@ -116,11 +116,11 @@ struct err *holds_judge(struct detection *detection)
 		return NULL;
 	}
 	log_debug(LOG_CLI, "what is known of the suite holds");
-	/* Of commands only those that are run are seen. */
-	if (!detection->choice.options.argv)
-		return inputs_add(holds->inputs, known, n);
-	holds->learned = true;
-	return NULL;
+	/* This run may read more: other tests, orders and choices. */
+	holds->learned = detection->choice.options.argv;
+	if (holds->learned)
+		inputs_begin(holds->inputs);
+	return inputs_add(holds->inputs, known, n);
 }
 
 /* ---- what the suite reads ---- */
@@ -165,10 +165,19 @@ static bool keeps_something(const struct detection *detection)
 	return keeps;
 }
 
+static struct err *keep_inputs(struct detection *detection)
+{
+	const struct holds *holds = &detection->holds;
+	_cleanup_(str_freep) struct str text = STR_INIT;
+	TRY(inputs_pack(holds->inputs, holds->began, &text));
+	results_put_fact(detection->records.results, INPUTS_FACT,
+			 text.n ? text.s : "", text.n);
+	return NULL;
+}
+
 struct err *holds_learn(struct detection *detection)
 {
 	struct holds *holds = &detection->holds;
-	_cleanup_(str_freep) struct str text = STR_INIT;
 	bool late = detection->deadline && clock_now() >= detection->deadline;
 	if (holds->learned || detection->values->state.common.look ||
 	    !detection->suite || !detection->collect.finished ||
@@ -176,11 +185,23 @@ struct err *holds_learn(struct detection *detection)
 	    interrupt_happened() || !keeps_something(detection))
 		return NULL;
 	holds->learned = true;
-	TRY(detection->choice.options.argv
-		    ? learn_by_running(detection)
-		    : detection_put_files_back(detection));
-	TRY(inputs_pack(holds->inputs, holds->began, &text));
-	results_put_fact(detection->records.results, INPUTS_FACT,
-			 text.n ? text.s : "", text.n);
-	return NULL;
+	if (detection->choice.options.argv)
+		TRY(learn_by_running(detection));
+	else
+		TRY(detection_put_files_back(detection));
+	return keep_inputs(detection);
+}
+
+struct err *holds_end(struct detection *detection)
+{
+	const struct holds *holds = &detection->holds;
+	if (!detection->records.results ||
+	    detection->values->state.common.look ||
+	    !(holds->learned || holds->all))
+		return NULL;
+	if (!detection->suite)
+		inputs_lose(holds->inputs);
+	else
+		TRY(detection_put_files_back(detection));
+	return keep_inputs(detection);
 }

@@ -9,8 +9,9 @@
  *  - all that the suite reads from the file system (files/inputs.h), such as
  *    data files, libraries of the system and those that it loads itself.
  *
- * The last is seen in a plain run of the executable, or as its commands are
- * followed. Where something was not seen, nothing holds: everything is run.
+ * The last is seen in a plain run of the executable, in each run in another
+ * order, and as commands are followed. Where something was not seen, nothing
+ * holds: everything is run.
  */
 #pragma once
 
@@ -40,4 +41,6 @@ struct err *holds_judge(struct detection *detection) _must_check_;
  * in its own order, nor a second time.
  */
 struct err *holds_learn(struct detection *detection) _must_check_;
+/* After the last run: adds what was read since then. Also where it failed. */
+struct err *holds_end(struct detection *detection) _must_check_;
 void holds_free(struct holds *holds);

@@ -161,15 +161,17 @@ static uint8_t asked_by(const struct follow_event *event)
 void inputs_sink(void *data, const struct follow_event *event)
 {
 	struct inputs *inputs = data;
-	const char *name = event->given ? event->given : event->path;
-	const char *name2 = event->given2 ? event->given2 : event->path2;
-	if (event->kind > FOLLOW_LIST)
+	if (event && event->kind > FOLLOW_LIST)
 		return;
+	const char *name = !event	  ? NULL
+			   : event->given ? event->given
+					  : event->path;
 	if (!name) {
 		log_debug(LOG_FILES, "inputs: a name is not known");
 		inputs_lose(inputs);
 		return;
 	}
+	const char *name2 = event->given2 ? event->given2 : event->path2;
 	note_input(inputs, name, asked_by(event));
 	if (name2)
 		note_input(inputs, name2, asked_by(event));

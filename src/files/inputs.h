@@ -38,7 +38,10 @@ static inline void inputs_destroyp(struct inputs **inputs)
 
 /* From now on they are seen; without that none are known. */
 void inputs_begin(struct inputs *inputs);
-/* The sink for follow_options, with FOLLOW_FILES and FOLLOW_READS. */
+/*
+ * The sink for follow_options, with FOLLOW_FILES and FOLLOW_READS. NULL: a call
+ * was not seen.
+ */
 void inputs_sink(void *data, const struct follow_event *event);
 /* Something was not seen: it is not known what was read. Any thread. */
 void inputs_lose(struct inputs *inputs);

@@ -50,6 +50,9 @@ struct saver {
 	bool unnamed; /* a name could not be found out, which was said */
 	bool full;    /* there were too many, which was said */
 	bool open_is_gone;
+	/* See saver_tell(); NULL: nobody. */
+	void (*sink)(void *data, const struct follow_event *event);
+	void *sink_data;
 };
 
 struct saved {
@@ -110,9 +113,29 @@ static void saver_note_lost(struct saver *saver, const char *text)
 	err_ignore(err);
 }
 
+void saver_tell(struct saver *saver,
+		void (*sink)(void *data, const struct follow_event *event),
+		void *data)
+{
+	saver->sink = sink;
+	saver->sink_data = data;
+}
+
+unsigned saver_flags(const struct saver *saver)
+{
+	return FOLLOW_FILES | (saver->sink ? FOLLOW_READS : 0U);
+}
+
+void saver_missed(struct saver *saver)
+{
+	if (saver->sink)
+		saver->sink(saver->sink_data, NULL);
+}
+
 void saver_cannot_follow(struct saver *saver, const char *why)
 {
 	_cleanup_(freep) char *text = NULL;
+	saver_missed(saver);
 	SAVER_LOCKED(saver);
 	if (saver->unnamed)
 		return;
@@ -332,6 +355,8 @@ bool saver_event_counts(const struct follow_event *event)
 void saver_event(struct saver *saver, const struct follow_event *event)
 {
 	const char *paths[] = { event->path, event->path2 };
+	if (saver->sink)
+		saver->sink(saver->sink_data, event);
 	if (event->kind > FOLLOW_XATTR)
 		return;
 	SAVER_LOCKED(saver);

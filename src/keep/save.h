@@ -37,6 +37,17 @@ static inline void saver_destroyp(struct saver **saver)
 }
 
 void saver_event(struct saver *saver, const struct follow_event *event);
+/*
+ * @sink is told all of these events from now on, and NULL where one was not
+ * seen. It also wants to be told what is read: who follows calls for the saver
+ * asks for saver_flags().
+ */
+void saver_tell(struct saver *saver,
+		void (*sink)(void *data, const struct follow_event *event),
+		void *data);
+unsigned saver_flags(const struct saver *saver); /* enum follow_flags */
+/* A call may have been missed, which does not concern files that are kept. */
+void saver_missed(struct saver *saver);
 /* Does it change a file, or one whose name is not known? */
 bool saver_event_counts(const struct follow_event *event);
 /* As if a call were about to change it; as keepers take paths. */

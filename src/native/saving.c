@@ -1,6 +1,7 @@
 #include "native/saving.h"
 
 #include "base/log.h"
+#include "files/inputs.h"
 #include "keep/save.h"
 #include "watch/file_guard.h"
 #include "watch/places.h"
@@ -8,7 +9,13 @@
 
 struct err *saving_create(struct session *session)
 {
-	return session->saver ? NULL : saver_create(&session->saver);
+	struct inputs *inputs = session->suite.options.inputs;
+	if (session->saver)
+		return NULL;
+	TRY(saver_create(&session->saver));
+	if (inputs)
+		saver_tell(session->saver, inputs_sink, inputs);
+	return NULL;
 }
 
 void saving_destroy(struct session *session)

@@ -52,7 +52,7 @@ struct err *process_saving_begin(struct process_saving *saving,
 				 struct follow **ret)
 {
 	const struct follow_options options = {
-		.flags = FOLLOW_FILES,
+		.flags = saver_flags(saving->saver),
 		.sink = process_saving_on_call,
 		.data = saving,
 	};

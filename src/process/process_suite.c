@@ -7,6 +7,7 @@
 
 #include "base/macro.h"
 #include "base/str.h"
+#include "files/inputs.h"
 #include "keep/save.h"
 #include "process/process_choices.h"
 #include "process/process_run.h"
@@ -96,6 +97,8 @@ struct err *process_suite_create(const struct suite_options *options,
 		free(suite);
 		return err;
 	}
+	if (suite->saver && options->inputs)
+		saver_tell(suite->saver, inputs_sink, options->inputs);
 	*ret = suite;
 	return NULL;
 }

@@ -93,15 +93,13 @@ static void process_watch_call(void *data, const struct follow_event *event)
 	struct command_follower *follower = data;
 	struct process_watch *watch = follower->watch;
 	bool over = atomic_load(&follower->over);
-	if (watch->inputs) {
-		inputs_sink(watch->inputs, event);
-		if (event->kind >= FOLLOW_READ && event->kind <= FOLLOW_LOOKED)
-			return;
-	}
-	if (!over)
-		process_watch_note_states(follower, event);
 	if (watch->saver)
 		saver_event(watch->saver, event);
+	if (watch->inputs && event->kind >= FOLLOW_READ &&
+	    event->kind <= FOLLOW_LOOKED)
+		return;
+	if (!over)
+		process_watch_note_states(follower, event);
 	if (watch->places) {
 		/* What a server that was left running reads does not count. */
 		if (!over && watch->readers)
@@ -216,7 +214,7 @@ static struct err *process_watch_fill(struct process_watch *watch,
 		watch->inputs = watch->suite->suite.options.inputs;
 		if (watch->inputs)
 			watch->flags |= FOLLOW_READS;
-		if (watch->inputs && watch->follows)
+		if (watch->inputs && watch->follows && watch->saver)
 			inputs_begin(watch->inputs);
 		else if (watch->inputs)
 			inputs_lose(watch->inputs);

@@ -203,8 +203,8 @@ struct suite_options {
 	/* For suite_run_schedule(): the program's clocks are ours. */
 	bool schedules;
 	/*
-	 * Told what is read when it is watched (suite_watch()), where each test
-	 * is a process. NULL: nobody asks.
+	 * Told what is read (files/inputs.h): of executables in all runs that
+	 * are not watched, of processes in all. NULL: nobody asks.
 	 */
 	struct inputs *inputs;
 	/* At most WIRE_USER_MODELS; for suite_choose(), in executables only. */

@@ -41,7 +41,7 @@ static struct err *guard_files(struct thread *thread, struct saver *saver,
 	guard->saver = saver;
 	guard->refusal = refusal;
 	const struct follow_options options = {
-		.flags = FOLLOW_FILES,
+		.flags = saver_flags(saver),
 		.sink = file_guard_on_call,
 		.data = guard,
 	};
@@ -77,6 +77,8 @@ void file_guard_destroy(struct file_guard *guard)
 	/* Its thread does not come back; a child may still wait for an answer. */
 	if (!guard || atomic_load(&guard->holds))
 		return;
+	if (follow_unseen(guard->follow))
+		saver_missed(guard->saver);
 	follow_destroy(guard->follow);
 	free(guard);
 }

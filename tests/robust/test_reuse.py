@@ -232,6 +232,34 @@ class Reuse(unittest.TestCase):
         (folder / "tests.txt").write_text("./suite\ncat link/opened\n")
         self.check_reader(folder, "--commands", "tests.txt")
 
+    def test_what_is_read_in_another_order(self):
+        """In the suite's own order nobody asks for the file that decides."""
+        folder = self.folder("reader-orders")
+        (folder / "suite.c").write_text("""#include <assert.h>
+            #include <stdio.h>
+            static const char *name = "usual";
+            void test_reads(void) {
+                FILE *file = fopen(name, "r");
+                assert(!file || fgetc(file) == 'a');
+                if (file)
+                    fclose(file);
+            }
+            void test_names(void) { name = "other"; }
+            int main(void) { test_reads(); test_names(); return 0; }
+            """)
+        subprocess.run(["cc", "-g", "-o", "suite", "suite.c"], cwd=folder, check=True)
+        (folder / "other").write_text("a")
+        quiet, _ = self.check(folder, "--fail-on=high", "--format", "json", "./suite", status=0)
+        self.assertNotIn("order-dependent", quiet)
+        (folder / "other").write_text("b")
+        loud, _ = self.check(folder, "--fail-on=high", "--format", "json", "./suite")
+        self.assertIn("order-dependent", loud)
+        self.assertTrue(self.reused(folder, "--fail-on=high", "./suite"))
+        (folder / "other").write_text("a")
+        self.assertEqual({finding["id"] for finding in json.loads(quiet)["findings"]},
+                         {finding["id"] for finding in json.loads(self.check(folder, "--fail-on=high", "--format", "json", "./suite",
+                                                                             status=0)[0])["findings"]})
+
     def test_surroundings(self):
         """The same suite under another limit, or with another mask."""
         folder = self.folder("surroundings")
