@@ -61,6 +61,7 @@ struct order_known {
 	uint8_t natural; /* the same in the suite's own order */
 	bool leaves;	 /* leaves something, as far as pollution knows */
 	bool random;	 /* flaky */
+	bool misleads;	 /* another test fails right after it, and not alone */
 	bool judged;	 /* natural against alone */
 	bool declared;	 /* it needs those that are declared to come first */
 	uint64_t ns;	 /* it took at most this long; 0: not known */

@@ -520,7 +520,10 @@ struct err *search_random(struct order_search *search)
 	return search_end(search);
 }
 
-/* Tests that leave something that readers may prove harmless, and the readers. */
+/*
+ * Tests that leave something that readers may prove harmless, the readers, and those
+ * that come before it: the others have passed after it.
+ */
 static struct err *list_readers(const struct order_search *search,
 				struct order_tests *ret)
 {
@@ -534,7 +537,10 @@ static struct err *list_readers(const struct order_search *search,
 		const struct leftover *leftover = leftover_of(finding);
 		if (!leftover_wants_proof(finding))
 			continue;
-		listed[leftover->test] = true;
+		for (size_t j = 0;
+		     j <= search->known[leftover->test].place && j < search->n;
+		     j++)
+			listed[search->tests[j]] = true;
 		for (size_t j = 0; j < leftover->readers.n; j++)
 			listed[leftover->readers.data[j]] = true;
 	}
@@ -545,11 +551,26 @@ static struct err *list_readers(const struct order_search *search,
 	return NULL;
 }
 
+/* What it leaves may mislead its readers, and those that come before it. */
+static struct err *ask_leaver(struct order_search *search,
+			      const struct leftover *leftover, bool again,
+			      struct order_asks *asks)
+{
+	size_t first = leftover->test;
+	size_t place = again ? 0 : search->known[first].place;
+	for (size_t i = 0; i < leftover->readers.n; i++)
+		TRY(ask_pair(search, asks, first, leftover->readers.data[i]));
+	for (size_t i = 0; i < MIN(place, search->n); i++)
+		TRY(ask_pair(search, asks, first, search->tests[i]));
+	return NULL;
+}
+
 struct err *search_proof(struct order_search *search)
 {
 	_cleanup_(asks_freep_deep) struct order_asks asks = {};
 	_cleanup_(order_tests_freep) struct order_tests alone = {};
 	const struct pollution *pollution = search->pollution;
+	size_t last = ORDER_NONE;
 	search->exploring = true;
 	TRY(run_natural(search));
 	TRY(list_readers(search, &alone));
@@ -557,11 +578,21 @@ struct err *search_proof(struct order_search *search)
 	for (size_t i = 0; i < pollution->findings.n; i++) {
 		const struct finding *finding = &pollution->findings.data[i];
 		const struct leftover *leftover = leftover_of(finding);
-		for (size_t j = 0;
-		     leftover_wants_proof(finding) && j < leftover->readers.n;
-		     j++)
-			TRY(ask_pair(search, &asks, leftover->test,
-				     leftover->readers.data[j]));
+		if (!leftover_wants_proof(finding))
+			continue;
+		TRY(ask_leaver(search, leftover, leftover->test == last,
+			       &asks));
+		last = leftover->test;
 	}
-	return asks_run(search, &asks, 0);
+	TRY(asks_run(search, &asks, 0));
+	for (size_t i = 0; i < asks.n; i++) {
+		const struct order_tests *order = &asks.data[i].order;
+		enum outcome outcome = asks.data[i].outcome;
+		if (order->n && outcome && !outcome_is_good(outcome) &&
+		    outcome_is_good((enum outcome)search
+					    ->known[order->data[order->n - 1]]
+					    .alone))
+			search->known[asks.data[i].asked].misleads = true;
+	}
+	return NULL;
 }
