@@ -35,6 +35,7 @@ class Checked:
         self.level = level
         self.findings = json.loads((folder / "report.json").read_text())["findings"]
         self.blocks, self.ids, self.fixes = {}, {}, {}  # by the test that a block's head begins with
+        test = None
         for line in done.stdout.splitlines()[:-1]:
             if line.startswith("        fix: "):
                 self.fixes[test] = line.strip()[len("fix: "):]
