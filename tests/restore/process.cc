@@ -223,11 +223,11 @@ TEST(Rounding, victim)
 TEST(Exceptions, pollute)
 {
 	innocent++;
-	feraiseexcept(FE_OVERFLOW);
+	feenableexcept(FE_OVERFLOW);
 }
 TEST(Exceptions, victim)
 {
-	EXPECT_EQ(fetestexcept(FE_OVERFLOW), 0);
+	EXPECT_EQ(fegetexcept(), 0);
 }
 
 static void put(const char *path, const char *text)

@@ -126,7 +126,7 @@ SCENARIO(test_mode_owner_times)
 	op_chmod(box, "b", 0644);
 	op_times(box, "c", 1100000000);
 	assert_shown(box, "a: mode|0644|0600\n"
-			  "c: times|2001-09-09 01:46:40.000000|"
+			  "low c: times|2001-09-09 01:46:40.000000|"
 			  "2004-11-09 11:33:20.000000\n");
 	op_times(box, "c", 1200000000);
 	op_times(box, "c", 1100000000);
