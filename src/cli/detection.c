@@ -55,6 +55,7 @@ static void detection_freep(struct detection *detection)
 	free(detection->open_line);
 	run_facts_free(&detection->facts);
 	holds_free(&detection->holds);
+	whole_part_free(&detection->part);
 	for (size_t i = 0; detection->steps[i].detector; i++) {
 		const struct detector *detector = detection->steps[i].detector;
 		if (detection->states[i] && detector->free)
@@ -101,10 +102,14 @@ struct err *detection_show_progress(struct detection *detection,
 		if (&detection->steps[i] <= detection->step)
 			phase = phases;
 	}
-	TRY(output_is_terminal(STDERR_FILENO)
-		    ? progress_create(STDERR_FILENO, detection->order.n, ret)
-		    : progress_create_lines(STDERR_FILENO, detection->order.n,
-					    ret));
+	int terminal = detection->part.terminal;
+	if (!terminal && output_is_terminal(STDERR_FILENO))
+		terminal = STDERR_FILENO;
+	TRY(terminal ? progress_create(terminal, detection->order.n, ret)
+		     : progress_create_lines(STDERR_FILENO, detection->order.n,
+					     ret));
+	if (detection->part.terminal)
+		progress_head(*ret, detection->part.head);
 	if (phases > 1)
 		progress_phase(*ret, phase, phases, detection->began,
 			       detection->deadline);

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -46,6 +48,7 @@
 #define BUDGET_VARIABLE "POLYGRAPH_WHOLE_BUDGET"
 /* The folder that it was called in: its results are there. */
 #define FOLDER_VARIABLE "POLYGRAPH_WHOLE_FOLDER"
+#define TERMINAL_VARIABLE "POLYGRAPH_WHOLE_TERMINAL"
 
 #define FIELD(member) .offset = offsetof(struct detection_options, whole.member)
 
@@ -642,10 +645,33 @@ static struct err *whole_make_call(struct whole *whole,
 	return add_suite_words(whole, part, words);
 }
 
+void whole_part_free(struct whole_part *part)
+{
+	free(part->head);
+}
+
+/* "10 [2/7] build/unit_tests" */
+static struct err *take_terminal(const char *text, struct whole_part *ret)
+{
+	char *head;
+	long fd = strtol(text, &head, 10);
+	if (fd <= STDERR_FILENO || fd > INT_MAX || *head != ' ' ||
+	    !isatty((int)fd))
+		return NULL;
+	ret->head = strdup(head + 1);
+	if (!ret->head)
+		return err_nomem();
+	/* The tested program is not to have it. */
+	fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+	ret->terminal = (int)fd;
+	return NULL;
+}
+
 struct err *whole_take_part(struct whole_part *ret)
 {
 	const char *text = getenv(BUDGET_VARIABLE);
 	const char *folder = getenv(FOLDER_VARIABLE);
+	const char *terminal = getenv(TERMINAL_VARIABLE);
 	_cleanup_(freep) char *cwd = getcwd(NULL, 0), *path = NULL;
 	*ret = (struct whole_part){
 		.is_part = text,
@@ -653,9 +679,22 @@ struct err *whole_take_part(struct whole_part *ret)
 	};
 	if (folder && *folder == '/' && (!cwd || strcmp(cwd, folder) != 0))
 		TRY(path_join(folder, RESULTS_FOLDER, &path));
+	if (text && terminal)
+		TRY(take_terminal(terminal, ret));
+	unsetenv(TERMINAL_VARIABLE);
 	unsetenv(BUDGET_VARIABLE);
 	unsetenv(FOLDER_VARIABLE);
 	return path ? results_set_folder(path) : NULL;
+}
+
+/* "[2/7] build/unit_tests" */
+static struct err *progress_head_of(const struct whole *whole, size_t at,
+				    struct str *ret)
+{
+	_cleanup_(freep) char *name = str_escape(whole->parts.data[at].name);
+	if (!name)
+		return err_nomem();
+	return str_appendf(ret, "[%zu/%zu] %s", at + 1, whole->parts.n, name);
 }
 
 static void show_progress(const struct whole *whole, size_t at)
@@ -666,11 +705,9 @@ static void show_progress(const struct whole *whole, size_t at)
 		fputs("\r\033[K", stderr);
 		return;
 	}
-	_cleanup_(freep) char *name = str_escape(whole->parts.data[at].name);
 	_cleanup_(str_freep) struct str line = STR_INIT;
 	size_t columns = width_terminal(STDERR_FILENO);
-	struct err *err = str_appendf(&line, "[%zu/%zu] %s", at + 1,
-				      whole->parts.n, name ? name : "");
+	struct err *err = progress_head_of(whole, at, &line);
 	/* One line, and the last column free: filling it makes some wrap. */
 	if (!err)
 		fprintf(stderr, "\r\033[K%.*s",
@@ -678,6 +715,27 @@ static void show_progress(const struct whole *whole, size_t at)
 			line.s);
 	err_ignore(err);
 	fflush(stderr);
+}
+
+/*
+ * The part shows which test runs. It is in the background of the terminal, which
+ * may be set to stop those that write to it.
+ */
+static struct err *lend_terminal(const struct whole *whole, size_t at,
+				 struct strv *env, int *ret)
+{
+	_cleanup_(str_freep) struct str head = STR_INIT;
+	struct termios settings;
+	if (whole->common->quiet || !output_is_terminal(STDERR_FILENO) ||
+	    tcgetattr(STDERR_FILENO, &settings) < 0 ||
+	    settings.c_lflag & TOSTOP)
+		return NULL;
+	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd < 0)
+		return NULL;
+	*ret = fd;
+	TRY(progress_head_of(whole, at, &head));
+	return strv_addf(env, TERMINAL_VARIABLE "=%d %s", fd, head.s);
 }
 
 /* Of the part, and what the whole build was given. */
@@ -706,10 +764,13 @@ static struct err *check_part(struct whole *whole, size_t at, int *ret)
 	unlink(path);
 	TRY(whole_make_call(whole, part, whole->parts.n - at, path, &words));
 	TRY(make_environment(whole, part, &env));
+	_cleanup_(closep) int terminal = -1;
+	TRY(lend_terminal(whole, at, &env, &terminal));
 	const struct child child = {
 		.words = &words,
 		.folder = part->folder,
 		.env = env.data,
+		.terminal = MAX(terminal, 0),
 	};
 	uint64_t start = clock_now();
 	TRY(child_run(&child, &end));

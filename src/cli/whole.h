@@ -37,7 +37,10 @@ struct err *whole_run(const struct options *options,
 struct whole_part {
 	bool is_part;
 	uint64_t budget_ns; /* of the whole build; 0: none */
+	int terminal; /* for its progress, which begins with @head; 0: none */
+	char *head;
 };
+void whole_part_free(struct whole_part *part);
 
 /*
  * Results are kept where the build was called to be checked from then on. The tested

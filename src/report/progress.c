@@ -32,6 +32,7 @@ struct running {
 struct progress {
 	int fd;
 	size_t total;
+	const char *head; /* stands before all else; NULL: nothing */
 
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards everything below */
@@ -98,6 +99,8 @@ static struct err *append_time_left(const struct progress *progress,
 static struct err *append_head(const struct progress *progress,
 			       struct str *line)
 {
+	if (progress->head)
+		TRY(str_appendf(line, "%s  ", progress->head));
 	if (progress->phases)
 		TRY(str_appendf(line, "[%u/%u] ", progress->phase,
 				progress->phases));
@@ -332,6 +335,15 @@ void progress_count(struct progress *progress, const char *what,
 	progress->count = count;
 	progress->data = data;
 	progress->since = clock_now();
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_head(struct progress *progress, const char *head)
+{
+	if (!progress)
+		return;
+	pthread_mutex_lock(&progress->lock);
+	progress->head = head;
 	pthread_mutex_unlock(&progress->lock);
 }
 

@@ -49,5 +49,8 @@ void progress_count(struct progress *progress, const char *what,
 void progress_phase(struct progress *progress, unsigned phase, unsigned phases,
 		    uint64_t began, uint64_t deadline);
 
+/* @head stands before all else, and must live as long. */
+void progress_head(struct progress *progress, const char *head);
+
 /* From a signal handler that is about to _exit(): wipes the line. */
 void progress_abandon(void);

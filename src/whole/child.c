@@ -30,6 +30,8 @@ static void _noreturn_ child_exec(const struct child *child, char **argv,
 	    dup2(nothing, STDOUT_FILENO) < 0 ||
 	    dup2(messages, STDERR_FILENO) < 0 || getppid() != parent)
 		_exit(126);
+	if (child->terminal)
+		fcntl(child->terminal, F_SETFD, 0);
 	if (child->folder && chdir(child->folder)) {
 		dprintf(STDERR_FILENO, "cannot enter '%s': %s\n", child->folder,
 			strerrordesc_np(errno));

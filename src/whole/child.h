@@ -14,6 +14,7 @@ struct child {
 	const struct strv *words; /* without the program's name */
 	const char *folder;	  /* NULL: ours */
 	char *const *env;	  /* NULL: ours */
+	int terminal; /* a descriptor that it gets as well; 0: none */
 };
 
 struct child_end {

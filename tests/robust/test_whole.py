@@ -6,6 +6,7 @@ Usage: test_whole.py --polygraph PROGRAM
 
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -194,6 +195,49 @@ class Whole(unittest.TestCase):
         self.assertIn("level (hand.c:3)", " ".join(finding["hint"] for finding in report["findings"]))
         report = self.check("--no-choices", "--no-schedules", "--no-inside", status=0)
         self.assertEqual([test["name"] for test in report["tests"]], ["hand"])
+
+    def test_the_running_test_is_shown(self):
+        """On a terminal, behind the program; the tested program gets neither the terminal nor what names it."""
+        (self.folder / "hand.c").write_text(r"""
+#include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern char **environ;
+static void test_naps(void) { usleep(200000); }
+static void test_sees(void)
+{
+	for (int fd = 3; fd < 100; fd++)
+		if (isatty(fd))
+			abort();
+	if (getenv("POLYGRAPH_WHOLE_TERMINAL"))
+		abort();
+}
+int main(void)
+{
+	test_naps();
+	test_sees();
+	return 0;
+}
+""")
+        subprocess.run(["cc", "-g", "-O0", "-o", self.build / "hand", self.folder / "hand.c"], check=True)
+        self.write_list([f'add_test(hand "{self.build}/hand")'])
+        master, slave = pty.openpty()
+        child = subprocess.Popen([POLYGRAPH, "check", "--ctest", "build", "--no-choices", "--no-schedules"], cwd=self.folder,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=slave,
+                                 env={**os.environ, "TERM": "xterm"})
+        os.close(slave)
+        seen = b""
+        while True:
+            try:
+                data = os.read(master, 4096)
+            except OSError:
+                data = b""
+            if not data:
+                break
+            seen += data
+        os.close(master)
+        self.assertEqual(child.wait(), 0, seen)
+        self.assertRegex(seen.decode(), r"\[1/1\] build/hand  .*test_naps")
 
     def test_without_looking_inside(self):
         report = self.report("check", "--ctest", "build", "--no-inside", status=0)
