@@ -143,11 +143,19 @@ static bool all_end_well(const struct detection *detection)
 	return true;
 }
 
+/* The program by itself runs all its tests, also those that are not wanted. */
+static bool all_are_wanted(const struct detection *detection)
+{
+	const struct common_options *common = &detection->values->state.common;
+	return detection->order.n == suite_count(detection->suite) &&
+	       !common->test_functions.n;
+}
+
 static struct err *learn_by_running(struct detection *detection)
 {
 	struct holds *holds = &detection->holds;
 	char *const *argv = detection->choice.options.argv;
-	if (!all_end_well(detection)) {
+	if (!all_end_well(detection) || !all_are_wanted(detection)) {
 		inputs_lose(holds->inputs);
 		return NULL;
 	}

@@ -257,7 +257,7 @@ class Robust(unittest.TestCase):
         expected = {"test_a": "pass", "test_b": "crash", "test_c": "pass"}
         self.assertEqual(self.outcomes(program, status=3), expected)
         self.assertEqual(self.outcomes("--alone", program, status=3), expected)
-        done = self.run_it("run", "--verbose", program, status=3)
+        done = self.run_it("run", program, status=3, env={**os.environ, "POLYGRAPH_LOG": "tracee"})
         self.assertIn(b"several threads", done.stderr)
 
     def test_library_loaded_at_run_time(self):
