@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,12 +97,40 @@ static size_t common_folders(const char *a, const char *b)
 	return !a[n] && b[n] == '/' ? n : last;
 }
 
+/* Where the user is who reads it; NULL: in the working directory. */
+static char *shown_from;
+
+struct err *path_show_from_here(void)
+{
+	free(shown_from);
+	shown_from = getcwd(NULL, 0);
+	return shown_from ? NULL : err_errno(errno, "the working directory");
+}
+
+/* As path_display(), as seen from @cwd. */
+static struct err *path_display_from(const char *cwd, const char *path,
+				     char **ret)
+{
+	_cleanup_(freep) char *shown = NULL, *real = getcwd(NULL, 0);
+	_cleanup_(freep) char *all = NULL;
+	TRY(path_display(NULL, path, &shown));
+	if (!cwd || !real || !strcmp(cwd, real)) {
+		*ret = take_ptr(shown);
+		return NULL;
+	}
+	TRY(path_join(real, shown, &all));
+	bool below = path_is_below(all, cwd) && strlen(cwd) > 1;
+	*ret = below ? strdup(all + strlen(cwd) + 1) : take_ptr(all);
+	return *ret ? NULL : err_nomem();
+}
+
 struct err *path_display_short(const char *path, char **ret)
 {
-	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
+	_cleanup_(freep) char *cwd =
+		shown_from ? strdup(shown_from) : getcwd(NULL, 0);
 	_cleanup_(freep) char *shown = NULL;
 	_cleanup_(str_freep) struct str above = STR_INIT;
-	TRY(path_display(NULL, path, &shown));
+	TRY(path_display_from(cwd, path, &shown));
 	BUG_ON(!shown);
 	size_t common = cwd && shown[0] == '/' ? common_folders(cwd, shown) : 0;
 	/* From below "/" alone, nothing is nearer than the root. */

@@ -20,6 +20,11 @@ struct err *path_display(const char *folder, const char *path,
  * elsewhere ("../src/x.c"), where that is shorter.
  */
 struct err *path_display_short(const char *path, char **ret) _must_check_;
+/*
+ * From now on path_display_short() shows paths as seen from here, whatever the
+ * working directory will be. Once in a process.
+ */
+struct err *path_show_from_here(void) _must_check_;
 const char *path_base(const char *path);
 /* Both are absolute; @folder has no slash at its end, unless it is "/". */
 bool path_is_below(const char *path, const char *folder);

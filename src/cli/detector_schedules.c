@@ -198,10 +198,10 @@ static struct err *schedules_say_limits(struct detection *detection, void *data)
 			 "tests have a limit of time that ran out while work "
 			 "was held, which says nothing"));
 	return say_of_tests(detection, &reach->unsteady,
-			    "test not explored, as it does not pass without a "
-			    "schedule",
-			    "tests not explored, as they do not pass without a "
-			    "schedule");
+			    "test not explored, as it does not pass each time "
+			    "that it runs alone",
+			    "tests not explored, as they do not pass each time "
+			    "that they run alone");
 }
 
 static void schedules_judge_earlier(const struct detection *detection _unused_,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/str.h"
 
 /* Others are not read. */
@@ -46,7 +47,10 @@ void record_free(struct record *record)
 
 struct err *record_enter(const struct record *record)
 {
-	if (!record->folder || !chdir(record->folder))
+	if (!record->folder)
+		return NULL;
+	TRY(path_show_from_here());
+	if (!chdir(record->folder))
 		return NULL;
 	return err_with_kind(err_errno(errno,
 				       "cannot enter '%s', where it was "

@@ -238,6 +238,14 @@ static struct err *append_named_tests(struct str *line, const char *what,
  * The others that leave something in the same root: where the head names a part of
  * it, theirs may be another one.
  */
+static bool shows_a_part(const struct cause *cause, const json_t *object)
+{
+	const json_t *left = json_object_get(object, "left");
+	const char *path = block_text(left ? left : object, "path");
+	return cause->type <= CAUSE_PROCESS && *path &&
+	       strcmp(path, cause->name) != 0;
+}
+
 static struct err *append_leavers(const struct cause *cause,
 				  const struct report *report,
 				  const json_t *object,
@@ -245,11 +253,8 @@ static struct err *append_leavers(const struct cause *cause,
 				  struct str *line)
 {
 	bool brittle = !strcmp(block_text(object, "class"), "brittle");
-	const json_t *left = json_object_get(object, "left");
-	const char *path = block_text(left ? left : object, "path");
 	_cleanup_(str_freep) struct str what = STR_INIT;
-	bool part = cause->type <= CAUSE_PROCESS && *path &&
-		    strcmp(path, cause->name) != 0;
+	bool part = shows_a_part(cause, object);
 	if (part)
 		TRY(words_append(&what, cause->name));
 	TRY(str_append(&what, part	? " is also changed by: "
@@ -257,6 +262,24 @@ static struct err *append_leavers(const struct cause *cause,
 					: "also left by: "));
 	return append_named_tests(line, what.s, report->roster, &cause->leave,
 				  told, TOLD);
+}
+
+/* "also depends on it: B", or where what is shown is a part of it "on registry: B" */
+static struct err *append_dependents(const struct cause *cause,
+				     const struct report *report,
+				     const json_t *object,
+				     const char *const told[TOLD],
+				     struct str *line)
+{
+	_cleanup_(str_freep) struct str what = STR_INIT;
+	TRY(str_append(&what, "also depends on "));
+	if (shows_a_part(cause, object))
+		TRY(words_append(&what, cause->name));
+	else
+		TRY(str_append(&what, "it"));
+	TRY(str_append(&what, ": "));
+	return append_named_tests(line, what.s, report->roster, &cause->misled,
+				  told, 1);
 }
 
 /* "also depends on it: B · also left by: C · could mislead: D, E and 3 more" */
@@ -278,8 +301,7 @@ static struct err *append_other_tests(const struct cause *cause,
 	};
 	if (!report->roster)
 		return NULL;
-	TRY(append_named_tests(line, "also depends on it: ", report->roster,
-			       &cause->misled, told, 1));
+	TRY(append_dependents(cause, report, object, told, line));
 	TRY(append_leavers(cause, report, object, told, line));
 	bool passes = json_is_true(json_object_get(object, "readers_pass"));
 	bool lazy = json_is_true(json_object_get(object, "lazy"));

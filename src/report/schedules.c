@@ -42,7 +42,7 @@ static struct err *append_bound(struct str *line, const char *near,
 	return place->column ? str_appendf(line, ":%u", place->column) : NULL;
 }
 
-/* "passes if it comes before x.c:12:5, fails before line 13:5" */
+/* "passes if it comes just before x.c:12:5, fails just before line 13:5" */
 static struct err *append_bounds(struct str *line,
 				 const struct arrival *arrival)
 {
@@ -52,13 +52,14 @@ static struct err *append_bounds(struct str *line,
 		return NULL;
 	bool passes = passing->file && !arrival->early;
 	if (passes) {
-		TRY(str_append(line, "passes if it comes before "));
+		TRY(str_append(line, "passes if it comes just before "));
 		TRY(append_bound(line, NULL, passing));
 		TRY(str_append(line, ", "));
 	}
 	if (!arrival->early && !failing->column)
 		return str_append(line, "fails if later");
-	TRY(str_appendf(line, "fails %sbefore ", passes ? "" : "if it comes "));
+	TRY(str_appendf(line, "fails %sjust before ",
+			passes ? "" : "if it comes "));
 	return append_bound(line, passes ? passing->file : NULL, failing);
 }
 
@@ -140,7 +141,7 @@ static struct err *schedules_append_head(const struct finding *finding,
 			   direction);
 }
 
-/* "passes if it comes before x.c:13:5, fails before line 14:1" */
+/* "passes if it comes just before x.c:13:5, fails just before line 14:1" */
 static struct err *schedules_append_about(const struct finding *finding,
 					  struct str *line)
 {

@@ -104,7 +104,7 @@ class Page(unittest.TestCase):
         self.show(document(self.folder, other_kinds()))
         self.open_all()
         text = self.browser.text("#cards")
-        for word in ("Written in\nfill src/fill.c:2", "Read by Reader.One in\nlook src/fill.c:3", "passes if it comes before src/fill.c:1:5 one",
+        for word in ("Written in\nfill src/fill.c:2", "Read by Reader.One in\nlook src/fill.c:3", "passes if it comes just before src/fill.c:1:5 one",
                      "fails if it comes before src/fill.c:2:5 two <b>", "proven", "12 candidates tried"):
             self.assertIn(word, text)
         rows = self.browser.run("return [...document.querySelectorAll('.timeline tr')].map(row => [...row.children].map(one => "

@@ -203,11 +203,11 @@ class Newcomer(unittest.TestCase):
         self.polygraph(*options, "--update-baseline", "./shop_test", status=0, folder=folder)
         known = (folder / "known.txt").read_text()
         self.assertEqual(len(re.findall(r"^order-[0-9a-f]{12}\t\S+\t", known, re.MULTILINE)), 4)
-        for number in range(10):
-            said = self.polygraph(*options, *(["--fresh"] if number % 3 == 2 else []), "./shop_test", status=0, folder=folder)
+        for number in range(4):
+            said = self.polygraph(*options, *(["--fresh"] if number == 2 else []), "./shop_test", status=0, folder=folder)
             self.assertEqual(said.splitlines()[-1], "no new problem (4 known) in 11 tests")
-            # A second time nothing is run.
-            self.assertEqual(said.startswith("nothing has changed since the last check"), number % 3 != 2, said)
+            # What the program reads is not known where a test is left out: all is run again.
+            self.assertFalse(said.startswith("nothing has changed since the last check"), said)
         # Lines move, and something else is there: the same ids.
         text = SOURCE.read_text()
         moved = text.replace("namespace shop\n{", "\n\n\nnamespace shop\n{").replace(

@@ -86,6 +86,21 @@ static void test_display_short(void **state)
 	close(here);
 }
 
+/* The last one: it holds from then on. */
+static void test_display_from_here(void **state)
+{
+	(void)state;
+	assert_int_equal(chdir("/usr/share/doc"), 0);
+	assert_ok(path_show_from_here());
+	assert_int_equal(chdir("/usr/share"), 0);
+	displayed_short("a.c", "../a.c");
+	displayed_short("doc/b.c", "b.c");
+	displayed_short("/usr/share/doc/c.c", "c.c");
+	displayed_short("/etc/a.c", "/etc/a.c");
+	assert_int_equal(chdir("/"), 0);
+	displayed_short("usr/share/doc/d/e.c", "d/e.c");
+}
+
 static void test_file_read(void **state)
 {
 	(void)state;
@@ -175,6 +190,7 @@ int main(void)
 		cmocka_unit_test(test_common),
 		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_display_from_here),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

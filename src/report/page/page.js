@@ -139,7 +139,7 @@ const sourceLine = at => {
 };
 const spot = one => placeShown(one) + (one.column ? ":" + one.column : "");
 const bounds = finding => h("ul", {class: "bounds"},
-	finding.passing ? h("li", null, "passes if it comes before ", h("code", null, spot(finding.passing)), " ", h("code", {class: "quiet"}, sourceLine(finding.passing))) : null,
+	finding.passing ? h("li", null, "passes if it comes just before ", h("code", null, spot(finding.passing)), " ", h("code", {class: "quiet"}, sourceLine(finding.passing))) : null,
 	finding.failing ? h("li", null, "fails if it comes before ", h("code", null, spot(finding.failing)), " ", h("code", {class: "quiet"}, sourceLine(finding.failing))) : null);
 /* A column for each thread, and what it did when. */
 const STEPS = {statement: "", start: "begins", resume: "goes on", hold: "is held", release: "what was held goes on", wait: "waits for the others", failure: "fails", timer: "a timer runs out"};
@@ -464,13 +464,17 @@ trace.addEventListener("click", event => {
 
 /* ---- the matrix of pairs ---- */
 
+/* The page of a build has its findings; how each suite was searched is not in it. */
+const ofBuild = report.suite.framework === "build" &&
+	"Each suite of this build was searched by itself. The page of one suite shows it: polygraph check -o suite.html EXECUTABLE.";
+
 const PAIRS = {p: ["tried: the second passes, as alone", "--tried"], s: ["the first leaves nothing behind", "--state"],
 	f: ["the first makes the second fail", "--high"], m: ["the second fails alone; the first makes it pass", "--good"],
 	a: ["the second fails, as alone", "--medium"], ".": ["open", "--open"], "-": ["one test, or not allowed", "--line"]};
 const order = report.order;
 const matrixPanel = () => {
 	if (!order)
-		return h("div", {class: "panel"}, h("h2", null, "Pairs"), h("p", null, "Orders were not searched in this run."));
+		return h("div", {class: "panel"}, h("h2", null, "Pairs"), h("p", null, ofBuild || "Orders were not searched in this run."));
 	const rows = order.matrix, names = order.tests || [];
 	const head = [h("h2", null, "Pairs of tests"), h("p", null, plural(order.pairs.all, "pair") + ": " + order.pairs.tried.toLocaleString("en") +
 		" tried, " + order.pairs.by_state.toLocaleString("en") + " proven by state, " + plural(order.orders, "whole order") + " run.")];
@@ -611,7 +615,7 @@ const mapPanel = () => {
 const choicesPanel = () => {
 	const reach = report.choices;
 	if (!reach)
-		return h("div", {class: "panel"}, h("h2", null, "Choices"), h("p", null, "What APIs leave open was not varied in this run."));
+		return h("div", {class: "panel"}, h("h2", null, "Choices"), h("p", null, ofBuild || "What APIs leave open was not varied in this run."));
 	const outcomes = reach.outcomes || [], seeds = [...new Set(outcomes.map(one => one.seed))].sort((a, b) => a - b).slice(0, 60);
 	const of = new Map(outcomes.map(one => [one.level + " " + one.seed, one]));
 	const told = h("div", {class: "told", role: "status"});
@@ -642,7 +646,7 @@ const runPanel = () => {
 		["Exit status", run.exit_status], ["Working directory", run.folder], ["Sources", run.sources], ["Build id", run.build_id], ["Options", (run.options || []).join(" ")], ["Version", report.polygraph]];
 	const limits = [...report.limits, ...more.no_pictures ? [more.no_pictures] : []];
 	return h("div", null, h("div", {class: "panel"}, h("h2", null, "Time"), phases.length ? [bar, h("table", {class: "table"}, h("thead", null, h("tr", null, ["Phase", "Began after", "Took", "Tests run"].map(text => h("th", {scope: "col"}, text)))),
-		h("tbody", null, phases.map(one => h("tr", null, h("td", null, one.name), h("td", null, seconds(one.start)), h("td", null, seconds(one.seconds)), h("td", null, (one.executions || 0).toLocaleString("en"))))))] : h("p", null, "Not known.")),
+		h("tbody", null, phases.map(one => h("tr", null, h("td", null, one.name), h("td", null, seconds(one.start)), h("td", null, seconds(one.seconds)), h("td", null, (one.executions || 0).toLocaleString("en"))))))] : h("p", null, ofBuild || "Not known.")),
 		h("div", {class: "panel"}, h("h2", null, "The run"), h("dl", {class: "facts"}, facts.filter(([, text]) => text !== null && text !== undefined && text !== "").map(([name, text]) => [h("dt", null, name), h("dd", {class: "mono"}, text)]))),
 		limits.length ? h("div", {class: "panel"}, h("h2", null, "What was not done"), h("ul", null, limits.map(text => h("li", null, text)))) : null,
 		h("div", {class: "panel"}, h("h2", null, plural(report.tests.length, "test")), testTable()));
