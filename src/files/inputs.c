@@ -193,6 +193,17 @@ static void input_hash_content(XXH3_state_t *state, int fd)
 	free(chunk);
 }
 
+/* Not every file system tells it. */
+static unsigned char input_entry_type(DIR *folder, const struct dirent *entry)
+{
+	struct stat status;
+	if (entry->d_type != DT_UNKNOWN ||
+	    fstatat(dirfd(folder), entry->d_name, &status,
+		    AT_SYMLINK_NOFOLLOW) < 0)
+		return entry->d_type;
+	return (unsigned char)IFTODT(status.st_mode);
+}
+
 /* In any order: a folder is read as it comes. */
 static void input_hash_names(XXH3_state_t *state, const char *own, int fd)
 {
@@ -201,8 +212,9 @@ static void input_hash_names(XXH3_state_t *state, const char *own, int fd)
 	for (struct dirent *entry; folder && (entry = readdir(folder));) {
 		if (!strcmp(entry->d_name, path_base(own)))
 			continue;
-		sum += XXH3_64bits_withSeed(
-			entry->d_name, strlen(entry->d_name), entry->d_type);
+		sum += XXH3_64bits_withSeed(entry->d_name,
+					    strlen(entry->d_name),
+					    input_entry_type(folder, entry));
 	}
 	XXH3_64bits_update(state, &sum, sizeof(sum));
 	if (folder)

@@ -15,18 +15,24 @@
 #define OWN "/nowhere/.polygraph"
 
 static char folder[64];
+static int before; /* the working directory */
 
 static int enter_folder(void **state _unused_)
 {
+	before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(folder, sizeof(folder), "/tmp/inputs-XXXXXX");
-	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+	return before >= 0 && mkdtemp(folder) && !chdir(folder) ? 0 : -1;
 }
 
 static int leave_folder(void **state _unused_)
 {
 	char command[128];
 	snprintf(command, sizeof(command), "rm -r '%s'", folder);
-	return chdir("/") || system(command);
+	int failed = fchdir(before) || system(command);
+	close(before);
+	memset(folder, 0, sizeof(folder));
+	before = 0;
+	return failed;
 }
 
 static void write_text(const char *path, const char *text)
