@@ -163,6 +163,8 @@ static struct err *write_text_rows(const struct history_table *table, FILE *out)
 		calloc(columns->n + 1, sizeof(size_t));
 	if (!widths)
 		return err_nomem();
+	/* No cell without a column. */
+	BUG_ON(cells->n && !columns->n);
 	for (size_t i = 0; i < columns->n; i++)
 		widths[i] = strlen(columns->data[i]);
 	for (size_t i = 0; i < cells->n; i++) {

@@ -126,6 +126,7 @@ static struct err *gather_cause(struct document_blocks *blocks,
 	TRY(render_block(cause, report, style, &block.text));
 	TRY(make_block_key(cause, block.text, &key));
 	if (map_text_get(&blocks->places, key.s, &at)) {
+		BUG_ON(at >= blocks->n || !blocks->data);
 		struct document_block *same = &blocks->data[at];
 		same->fresh |= cause->fresh != 0;
 		same->counts |= counts;
