@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -271,16 +272,22 @@ static void write_summary(const struct report *report,
 
 /* ---- findings ---- */
 
-/* In the words of the run that found it. */
+/* In the words of the run that found it, which may be the one that is shown. */
 static struct err *write_earlier(const struct finding *finding,
 				 const struct report_style *style, FILE *out)
 {
 	_cleanup_(str_freep) struct str line = STR_INIT;
 	_cleanup_(str_freep) struct str remarks = STR_INIT;
+	_cleanup_(json_freep) json_t *object = NULL;
+	TRY(report_finding_json(finding, &object));
+	bool earlier = json_is_true(json_object_get(object, "earlier"));
 	TRY(str_append_escaped(&line, finding->message,
 			       strlen(finding->message)));
-	TRY(str_append(&remarks, "found by an earlier run, not tried again"));
-	TRY(str_append(&remarks, finding->known ? "; known" : ""));
+	TRY(str_append(&remarks,
+		       earlier ? "found by an earlier run, not tried again"
+			       : ""));
+	if (finding->known)
+		TRY(str_append(&remarks, earlier ? "; known" : "known"));
 	kind_write_head(finding, &line, &remarks, style, out);
 	TRY(kind_write_hint(finding, out));
 	return kind_write_replay(finding, out);

@@ -123,6 +123,11 @@ class Newcomer(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         self.assertIn("PASS", done.stdout)
         self.assertIn("        reproduce: polygraph pollution --tests ", done.stdout)
+        # Shown again, it is no finding of another run.
+        shown = subprocess.run([POLYGRAPH, "report", "--verbose"], cwd=self.shop, text=True, timeout=300, check=False,
+                               capture_output=True).stdout
+        self.assertRegex(shown, r"(?m)^high .* leaves ")
+        self.assertNotIn("found by an earlier run", shown)
         done = subprocess.run(words, cwd=self.shop, text=True, timeout=300, check=False, capture_output=True,
                               env={**os.environ, "POLYGRAPH_LOG": "native,watch"})
         self.assertIn("polygraph: [native] framework: gtest\n", done.stderr)
