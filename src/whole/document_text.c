@@ -268,15 +268,31 @@ static void write_finding_line(const struct finding *finding, FILE *out)
 	fputc('\n', out);
 }
 
-static void write_failure_line(const struct report_test *test, FILE *out)
+static void write_message_lines(const char *message, FILE *out)
 {
-	const char *message = test->message ? test->message : "";
-	_cleanup_(freep) char *line = strndup(message, strcspn(message, "\n"));
+	while (*message) {
+		size_t n = strcspn(message, "\n");
+		_cleanup_(freep) char *line = strndup(message, n);
+		fputs(INDENT, out);
+		put_escaped(line ? line : "?", out);
+		fputc('\n', out);
+		message += n + (message[n] == '\n');
+	}
+}
+
+static void write_failed_test(const struct report_test *test, FILE *out)
+{
 	fprintf(out, "%-6s  ", outcome_name(test->outcome));
 	put_escaped(test->name, out);
-	fputs(*message ? ": " : "", out);
-	put_escaped(line ? line : "?", out);
 	fputc('\n', out);
+	if (test->failure_file) {
+		fputs(INDENT, out);
+		put_escaped(test->failure_file, out);
+		if (test->failure_line)
+			fprintf(out, ":%u", test->failure_line);
+		fputc('\n', out);
+	}
+	write_message_lines(test->message ? test->message : "", out);
 }
 
 static void write_suite_head(const json_t *suite,
@@ -295,18 +311,6 @@ static void write_suite_head(const json_t *suite,
 			tests == 1 ? "" : "s", seconds);
 	}
 	fputc('\n', out);
-}
-
-static void write_message_lines(const char *message, FILE *out)
-{
-	while (*message) {
-		size_t n = strcspn(message, "\n");
-		_cleanup_(freep) char *line = strndup(message, n);
-		fputs(INDENT, out);
-		put_escaped(line ? line : "?", out);
-		fputc('\n', out);
-		message += n + (message[n] == '\n');
-	}
 }
 
 static bool is_failure(const struct report_test *test,
@@ -332,7 +336,7 @@ static struct err *tell_suite(const json_t *suite, const struct report *report,
 		write_finding_line(&report->findings[i], out);
 	for (size_t i = 0; i < report->n; i++) {
 		if (is_failure(&report->tests[i], &explained))
-			write_failure_line(&report->tests[i], out);
+			write_failed_test(&report->tests[i], out);
 	}
 	write_message_lines(message, out);
 	return NULL;

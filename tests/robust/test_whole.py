@@ -383,6 +383,8 @@ int main(void)
         self.assertEqual({suite["name"]: suite["status"] for suite in report["suites"]}, {
             "build/clean_test": 0, "build/clean_too_test": 0, "build/elsewhere_test": 1, "build/polluting_test": 1,
             "processes": 0})
+        said = self.run_it("check", "--program", "build/elsewhere_test", "--program", "build/plain").stdout
+        self.assertRegex(said, r'(?m)^fail    group/has_variable\n +\S*suite\.c:\d+\n(        .*\n)*        .*"" != "yes"')
         done = self.run_it("check", "--program", "build/nothing*", status=2)
         self.assertIn("no file matches --program 'build/nothing*'", done.stderr)
         done = self.run_it("check", "--program", "build/CTestTestfile.cmake", status=2)
