@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file_tree.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/version.h"
@@ -19,6 +20,7 @@
 #include "cli/sandboxing.h"
 #include "cli/state_options.h"
 #include "replay/replay.h"
+#include "results/last.h"
 #include "results/results.h"
 #include "sandbox/sandbox.h"
 
@@ -208,6 +210,41 @@ static void repair_warn_of_changes(const struct repair_call *call)
 
 /* ---- findings ---- */
 
+static bool repair_has_id(const struct repair_call *call, const char *id)
+{
+	for (size_t i = 0; i < call->findings.n; i++) {
+		if (!strcmp(call->findings.data[i].id, id))
+			return true;
+	}
+	return false;
+}
+
+/* Of a whole build: what is repaired are findings of one program. */
+static void repair_warn_of_others(const struct repair_call *call)
+{
+	_cleanup_(json_freep) json_t *report = NULL;
+	size_t i, others = 0;
+	json_t *finding;
+	struct err *err = last_report_get(&report);
+	if (err) {
+		err_ignore(err);
+		return;
+	}
+	json_array_foreach(json_object_get(report, "findings"), i, finding)
+	{
+		const char *id =
+			json_string_value(json_object_get(finding, "id"));
+		others += id && str_starts(id, "order-") &&
+			  json_object_get(finding, "suite") &&
+			  !repair_has_id(call, id);
+	}
+	if (others)
+		log_warn("%zu finding%s of other programs of the build %s left "
+			 "out; give their ids, one program at a time",
+			 others, others == 1 ? "" : "s",
+			 others == 1 ? "is" : "are");
+}
+
 static struct err *repair_find_all(struct repair_call *call, int argc,
 				   char **argv)
 {
@@ -234,6 +271,8 @@ static struct err *repair_find_all(struct repair_call *call, int argc,
 						   call->findings.data[0].id),
 					"one suite at a time");
 	}
+	if (!argc)
+		repair_warn_of_others(call);
 	return NULL;
 }
 

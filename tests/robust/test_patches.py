@@ -62,6 +62,25 @@ class Patches(unittest.TestCase):
         self.assertEqual([path.name for path in (self.folder / "patches").iterdir()], [name])
         self.assertEqual((self.folder / "patches" / name).read_text(), report["findings"][0]["patch"])
 
+    def test_other_programs_of_a_build(self):
+        """One program at a time: what is left out of the others is said, and their ids work."""
+        folder = pathlib.Path(FOLDER) / "build"
+        folder.mkdir()
+        for name in ("one", "two"):
+            subprocess.run(f"gcc -g -fno-inline -Dtest_increments=test_{name} -Dtest_starts_at_seven=test_seven_{name} "
+                           f"{self.folder}/*.c -o {name}", shell=True, cwd=folder, check=True)
+        words = [POLYGRAPH, "check", "-q", "--no-choices", "--no-schedules", "--program", "one", "--program", "two"]
+        subprocess.run([*words, "-o", "report.json"], cwd=folder, check=False, capture_output=True)
+        found = [finding["id"] for finding in json.loads((folder / "report.json").read_text())["findings"]
+                 if finding["kind"] == "order-dependent"]
+        self.assertEqual(len(set(found)), 2, found)
+        done = subprocess.run([POLYGRAPH, "repair"], cwd=folder, text=True, timeout=300, check=False, capture_output=True)
+        self.assertIn("1 finding of other programs of the build is left out; give their ids, one program at a time", done.stderr)
+        for one in found:
+            done = subprocess.run([POLYGRAPH, "repair", one], cwd=folder, text=True, timeout=300, check=False, capture_output=True)
+            self.assertIn("lets it pass", done.stdout)
+            self.assertNotIn("left out", done.stderr)
+
     def test_refused(self):
         self.assertIn("the format 'html' cannot show patches", self.polygraph("repair", "-o", "report.html", status=2))
         self.assertIn("is a folder", self.polygraph("repair", "-o", ".", status=2))
