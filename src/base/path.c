@@ -114,11 +114,13 @@ static struct err *path_display_from(const char *cwd, const char *path,
 	_cleanup_(freep) char *shown = NULL, *real = getcwd(NULL, 0);
 	_cleanup_(freep) char *all = NULL;
 	TRY(path_display(NULL, path, &shown));
+	BUG_ON(!shown);
 	if (!cwd || !real || !strcmp(cwd, real)) {
 		*ret = take_ptr(shown);
 		return NULL;
 	}
 	TRY(path_join(real, shown, &all));
+	BUG_ON(!all);
 	bool below = path_is_below(all, cwd) && strlen(cwd) > 1;
 	*ret = below ? strdup(all + strlen(cwd) + 1) : take_ptr(all);
 	return *ret ? NULL : err_nomem();
