@@ -100,11 +100,11 @@ static size_t common_folders(const char *a, const char *b)
 /* Where the user is who reads it; NULL: in the working directory. */
 static char *shown_from;
 
-struct err *path_show_from_here(void)
+struct err *path_show_from(const char *folder)
 {
 	free(shown_from);
-	shown_from = getcwd(NULL, 0);
-	return shown_from ? NULL : err_errno(errno, "the working directory");
+	shown_from = folder ? strdup(folder) : NULL;
+	return folder && !shown_from ? err_nomem() : NULL;
 }
 
 /* As path_display(), as seen from @cwd. */

@@ -21,10 +21,10 @@ struct err *path_display(const char *folder, const char *path,
  */
 struct err *path_display_short(const char *path, char **ret) _must_check_;
 /*
- * From now on path_display_short() shows paths as seen from here, whatever the
- * working directory will be. Once in a process.
+ * From now on path_display_short() shows paths as seen from @folder, where the
+ * user is; NULL: from the working directory.
  */
-struct err *path_show_from_here(void) _must_check_;
+struct err *path_show_from(const char *folder) _must_check_;
 const char *path_base(const char *path);
 /* Both are absolute; @folder has no slash at its end, unless it is "/". */
 bool path_is_below(const char *path, const char *folder);

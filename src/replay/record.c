@@ -49,7 +49,8 @@ struct err *record_enter(const struct record *record)
 {
 	if (!record->folder)
 		return NULL;
-	TRY(path_show_from_here());
+	_cleanup_(freep) char *cwd = getcwd(NULL, 0);
+	TRY(path_show_from(cwd));
 	if (!chdir(record->folder))
 		return NULL;
 	return err_with_kind(err_errno(errno,

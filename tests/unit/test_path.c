@@ -86,12 +86,12 @@ static void test_display_short(void **state)
 	close(here);
 }
 
-/* The last one: it holds from then on. */
-static void test_display_from_here(void **state)
+static void test_display_from(void **state)
 {
 	(void)state;
-	assert_int_equal(chdir("/usr/share/doc"), 0);
-	assert_ok(path_show_from_here());
+	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(here >= 0);
+	assert_ok(path_show_from("/usr/share/doc"));
 	assert_int_equal(chdir("/usr/share"), 0);
 	displayed_short("a.c", "../a.c");
 	displayed_short("doc/b.c", "b.c");
@@ -99,6 +99,10 @@ static void test_display_from_here(void **state)
 	displayed_short("/etc/a.c", "/etc/a.c");
 	assert_int_equal(chdir("/"), 0);
 	displayed_short("usr/share/doc/d/e.c", "d/e.c");
+	assert_ok(path_show_from(NULL));
+	displayed_short("a.c", "/a.c");
+	assert_int_equal(fchdir(here), 0);
+	close(here);
 }
 
 static void test_file_read(void **state)
@@ -190,7 +194,7 @@ int main(void)
 		cmocka_unit_test(test_common),
 		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_coverage),
-		cmocka_unit_test(test_display_from_here),
+		cmocka_unit_test(test_display_from),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
