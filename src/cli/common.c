@@ -95,31 +95,28 @@ static const struct option output_options[] = {
 	{}
 };
 
+/* What each command takes. */
+#define ASKING_OPTIONS                                                         \
+	{ "usage", 'h', OPTION_FLAG, FIELD(usage), .no_config = true,          \
+	  .often = true,                                                       \
+	  .help = "show the options that are used most" },                     \
+	{ "help", 0, OPTION_FLAG, FIELD(help), .no_config = true,              \
+	  .often = true,                                                       \
+	  .help = "show all options" },                                        \
+	{ "version", 'V', OPTION_FLAG, FIELD(version), .no_config = true,      \
+	  .help = "show the version" },
+
 static const struct option general_options[] = {
 	{ "config", 0, OPTION_TEXT, FIELD(config), .value = "FILE",
 	  .no_config = true,
 	  .help = "read options from this file (default: polygraph.toml in the "
 		  "working directory, or in the nearest folder above)" },
-	{ "usage", 'h', OPTION_FLAG, FIELD(usage), .no_config = true,
-	  .often = true,
-	  .help = "show the options that are used most" },
-	{ "help", 0, OPTION_FLAG, FIELD(help), .no_config = true,
-	  .often = true,
-	  .help = "show all options" },
-	{ "version", 'V', OPTION_FLAG, FIELD(version), .no_config = true,
-	  .help = "show the version" },
+	ASKING_OPTIONS
 	{}
 };
 
 static const struct option bare_options[] = {
-	{ "usage", 'h', OPTION_FLAG, FIELD(usage), .no_config = true,
-	  .often = true,
-	  .help = "show the options that are used most" },
-	{ "help", 0, OPTION_FLAG, FIELD(help), .no_config = true,
-	  .often = true,
-	  .help = "show all options" },
-	{ "version", 'V', OPTION_FLAG, FIELD(version), .no_config = true,
-	  .help = "show the version" },
+	ASKING_OPTIONS
 	{}
 };
 /* clang-format on */

@@ -26,7 +26,7 @@ static bool is_own_file(const struct dirent *entry)
 	bool own = false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		own |= str_starts(name, names[i]);
-	return own && entry->d_type == DT_REG;
+	return own;
 }
 
 /* Whatever else is in it was not made here, and stays. */
@@ -39,6 +39,7 @@ static void whole_folder_empty(int fd)
 		return;
 	}
 	for (struct dirent *entry; (entry = readdir(folder));) {
+		/* Not that of a folder of such a name. */
 		if (is_own_file(entry))
 			unlinkat(fd, entry->d_name, 0);
 	}
