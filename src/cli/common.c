@@ -91,7 +91,7 @@ static const struct option output_options[] = {
 	  .help = "only the results: no progress, no warnings" },
 	{ "verbose", 'v', OPTION_FLAG, FIELD(verbose),
 	  .often = true,
-	  .help = "every test with its full output, and what polygraph does" },
+	  .help = "every test with its full output, every finding and limit" },
 	{}
 };
 
